@@ -1,0 +1,5 @@
+"""Run the muntin command as `python -m muntin`."""
+
+from muntin.cli import main
+
+main()

@@ -1,0 +1,186 @@
+"""Aggregates as lift, combine and lower, with the properties that decide how they may be shared.
+
+An aggregate lifts rows to partials, combines partials in any grouping, and lowers the last partial to the result.
+A partial is a tuple of columns; its merge says how two such tuples become one. Planning and execution ask for
+properties and merges, never for a function's name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+from muntin.errors import QueryError, UnsupportedError
+
+Partial = tuple[Any, ...]
+
+
+class Kind(Enum):
+    """How large a partial is: Gray's classes."""
+
+    DISTRIBUTIVE = "distributive"
+    """The partial is the result of the same aggregate over fewer rows."""
+    ALGEBRAIC = "algebraic"
+    """The partial has a few columns, whatever the number of rows."""
+    HOLISTIC = "holistic"
+    """No partial of bounded size gives the exact result."""
+
+
+class Merge(Enum):
+    """How two partials become one; the columns of a partial are merged together."""
+
+    SUM = "every column is added"
+    MIN = "the lesser value, NaN being the greatest"
+    MAX = "the greater value, NaN being the greatest"
+    AND = "both"
+    OR = "either"
+    EARLIER = "the partial whose first column, the order, is less"
+    LATER = "the partial whose first column, the order, is greater"
+    MOMENTS = "count, mean and sum of squared deviations, merged without loss of digits"
+    COMOMENTS = "count, two means, two sums of squared deviations and one of their products"
+    UNION = "the union of two sets"
+    SKETCH = "the union of two sketches that Spark keeps"
+    CUSTOM = "a user's function"
+    NONE = "not possible: the rows themselves are needed"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What an aggregate computes, whatever column it is asked of."""
+
+    name: str
+    kind: Kind
+    merge: Merge
+    partials: tuple[str, ...]
+    """Names of the partial columns."""
+    lift: Callable[..., Partial | None]
+    """Make a partial of one row's values; None where the row does not count."""
+    combine: Callable[[Partial, Partial], Partial]
+    """Merge two partials, the earlier one first."""
+    lower: Callable[..., Any]
+    """Make the result of the last partial and the aggregate's options; None stands for no rows that count."""
+    inputs: tuple[int, ...] = (1,)
+    """The numbers of columns that it may be given."""
+    invertible: bool = False
+    """A partial can be taken out again (sum, count)."""
+    selective: bool = False
+    """Combining two partials gives one of them (min, max)."""
+    overlap_safe: bool = False
+    """Combining partials that have rows in common does no harm (min, max, unions)."""
+    takes_time: bool = False
+    """The event time is lifted too, before the column (first, last)."""
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether partials can be combined at all."""
+        return self.merge is not Merge.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A function of some columns, under an output name.
+
+    >>> from muntin.functions import avg
+    >>> avg("temperature")
+    avg(temperature)
+    >>> avg("temperature").alias("mean").name
+    'mean'
+    """
+
+    function: Function
+    columns: tuple[str, ...] = ()
+    name: str = ""
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.columns) not in self.function.inputs:
+            takes = " or ".join(map(str, self.function.inputs))
+            raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
+        for column in self.columns:
+            if not isinstance(column, str) or not column:
+                raise QueryError(f"{self.function.name} was given {column!r} as a column. Use the name of a column.")
+        if not self.name:
+            object.__setattr__(self, "name", "_".join([self.function.name, *self.columns]))
+
+    def alias(self, name: str) -> Aggregate:
+        """Give the same aggregate under another output name."""
+        if not isinstance(name, str) or not name:
+            raise QueryError(f"alias {name!r} is no output name. Use a non-empty string.")
+        return replace(self, name=name)
+
+    def __repr__(self) -> str:
+        arguments = [*self.columns, *(f"{name}={value}" for name, value in self.options)]
+        return f"{self.function.name}({', '.join(arguments)})"
+
+    def evaluate(self, rows: Iterable[tuple[Any, ...]]) -> Any:
+        """Evaluate over rows in plain Python, by lift, combine and lower: the definition that tests compare with.
+
+        >>> from muntin.functions import avg
+        >>> avg("v").evaluate([(1,), (2,), (None,), (6,)])
+        3.0
+        """
+        total: Partial | None = None
+        for row in rows:
+            partial = self.function.lift(*row)
+            if partial is not None:
+                total = partial if total is None else self.function.combine(total, partial)
+        return self.function.lower(total, **dict(self.options))
+
+
+def combine_by(merge: Merge) -> Callable[[Partial, Partial], Partial]:
+    """Give the function that merges two partials in plain Python.
+
+    >>> combine_by(Merge.SUM)((10, 2), (5, 1))
+    (15, 3)
+    """
+    match merge:
+        case Merge.SUM:
+            return lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True))
+        case Merge.MIN | Merge.EARLIER:
+            return lambda a, b: b if _order(b[0]) < _order(a[0]) else a
+        case Merge.MAX | Merge.LATER:
+            return lambda a, b: b if _order(b[0]) > _order(a[0]) else a
+        case Merge.AND:
+            return lambda a, b: (a[0] and b[0],)
+        case Merge.OR:
+            return lambda a, b: (a[0] or b[0],)
+        case Merge.MOMENTS:
+            return _merge_moments
+        case Merge.COMOMENTS:
+            return _merge_comoments
+        case Merge.UNION:
+            return lambda a, b: (a[0] | b[0],)
+        case Merge.SKETCH | Merge.CUSTOM | Merge.NONE:
+            return _refuse_merge
+
+
+def _order(value: Any) -> tuple[bool, Any]:
+    """Order values as Spark does: NaN is the greatest."""
+    return (True, 0) if isinstance(value, float) and math.isnan(value) else (False, value)
+
+
+def _merge_moments(a: Partial, b: Partial) -> Partial:
+    (n, mean_a, m2_a), (m, mean_b, m2_b) = a, b
+    count, delta = n + m, mean_b - mean_a
+    return count, mean_a + delta * m / count, m2_a + m2_b + delta * delta * n * m / count
+
+
+def _merge_comoments(a: Partial, b: Partial) -> Partial:
+    (n, xa, ya, x2a, y2a, ca), (m, xb, yb, x2b, y2b, cb) = a, b
+    count, dx, dy = n + m, xb - xa, yb - ya
+    share = n * m / count
+    return (
+        count,
+        xa + dx * m / count,
+        ya + dy * m / count,
+        x2a + x2b + dx * dx * share,
+        y2a + y2b + dy * dy * share,
+        ca + cb + dx * dy * share,
+    )
+
+
+def _refuse_merge(a: Partial, b: Partial) -> Partial:
+    raise UnsupportedError("these partials are merged by Spark, not in plain Python. Run the query with mt.aggregate.")

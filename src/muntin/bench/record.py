@@ -1,0 +1,67 @@
+"""Result files: what was measured, with the machine, the versions, the commit and the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def record(name: str, command: str, rows: Iterable[Row], **settings: Any) -> Row:
+    """Put rows of an experiment together with the circumstances under which they were measured."""
+    return {
+        "name": name,
+        "command": command,
+        "settings": settings,
+        "circumstances": {
+            "date": datetime.now(UTC).date().isoformat(),
+            "commit": _commit(),
+            "machine": {"processor": _processor(), "cores": os.cpu_count(), "system": platform.system()},
+            "versions": {
+                "python": platform.python_version(),
+                **{package: version(package) for package in ("muntin", "numpy")},
+            },
+        },
+        "rows": list(rows),
+    }
+
+
+def save(result: Row, path: Path) -> None:
+    """Write a result file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def load(path: Path) -> Row:
+    """Read a result file."""
+    result: Row = json.loads(path.read_text(encoding="utf-8"))
+    return result
+
+
+def _commit() -> str | None:
+    """Name the commit that is measured; a mark says that files differ from it."""
+    here = Path(__file__).parent
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True, check=True, timeout=10
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip()
+
+
+def _processor() -> str:
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,117 @@
+"""docs/benchmarks.md, made of the result files and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from muntin.bench.planning import growth
+from muntin.bench.record import Row, load
+
+
+PLANNING_FIGURE = Path("images/planning.svg")
+
+
+def report(results: Path) -> str:
+    """Write all sections whose result file is there."""
+    sections = {"model": _model, "quality": _quality, "planning": _planning}
+    parts = [
+        "# Benchmarks",
+        "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",
+    ]
+    for name, section in sections.items():
+        path = results / f"{name}.json"
+        if path.exists():
+            result = load(path)
+            parts += [section(result), _footer(result)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _model(result: Row) -> str:
+    rows = [
+        [
+            f"{row['family']}, {row['count']} {'tumbling' if row['tumbling'] else 'hopping'}",
+            row["sets"],
+            *(
+                f"{row[algorithm]['mean']:.2f} / {row[algorithm]['max']:.2f}"
+                for algorithm in ("shared", "factor", "best")
+            ),
+        ]
+        for row in result["rows"]
+    ]
+    return "\n\n".join(
+        [
+            "## Model cost on the paper's window sets",
+            "Cost of independent evaluation divided by the plan's cost, mean / max over the sets; "
+            "MIN, one event per unit of time, the paper's unit model. "
+            "This is what the optimizers promise, not what an engine delivers.",
+            _table(["window sets", "sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
+        ]
+    )
+
+
+def _quality(result: Row) -> str:
+    def cell(gap: Row, sets: int) -> str:
+        return f"{gap['mean']:.4f} / {gap['max']:.4f} ({gap['optimal']}/{sets})"
+
+    def label(row: Row) -> str:
+        return f"{row['family']}, {row['aggregate']}, rate {row['rate']}"
+
+    rows = [
+        [label(row), *(cell(row[algorithm], row["sets"]) for algorithm in ("shared", "factor", "best"))]
+        for row in result["rows"]
+    ]
+    return "\n\n".join(
+        [
+            "## Distance from the exact optimum",
+            "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; five windows; "
+            "min plans under covered-by, sum under partitioned-by semantics.",
+            _table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
+        ]
+    )
+
+
+def _planning(result: Row) -> str:
+    def key(row: Row) -> tuple[str, int, str]:
+        return row["family"], row["count"], row["aggregate"]
+
+    rows = []
+    for (family, count, aggregate), group in groupby(result["rows"], key=key):
+        times = {row["algorithm"]: f"{row['median_ms']:.2f} / {row['max_ms']:.2f}" for row in group}
+        rows.append([f"{family}, {aggregate}", count, times["shared"], times["factor"], times["best"]])
+    large = [row for row in result["rows"] if row["count"] >= 100 and row["algorithm"] == "best"]
+    exponents = (
+        {aggregate: growth([row for row in large if row["aggregate"] == aggregate]) for aggregate in ("min", "sum")}
+        if large
+        else {}
+    )
+    growing = " and ".join(f"N^{exponent:.1f} for {aggregate}" for aggregate, exponent in exponents.items())
+    return "\n\n".join(
+        [
+            "## Planning time",
+            "Milliseconds to plan, median / max over the sets, on one core.",
+            f"![Planning time against the number of windows, hopping and mixed sets]({PLANNING_FIGURE})",
+            _table(["window sets", "windows", "shared", "factor", "best"], rows),
+            f"From {large[0]['count']} to {large[-1]['count']} windows the time of best grows like {growing}."
+            if large
+            else "",
+        ]
+    ).strip()
+
+
+def _table(head: list[str], rows: Iterable[list[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def _footer(result: Row) -> str:
+    at = result["circumstances"]
+    machine, versions = at["machine"], at["versions"]
+    return (
+        f"`{result['command']}`, {at['date']}, commit {at['commit']}, "
+        f"{machine['processor']}, {machine['cores']} cores, "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + "."
+    )

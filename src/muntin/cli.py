@@ -1,0 +1,141 @@
+"""The muntin command: a thin shell over the API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from muntin import __version__
+from muntin.errors import MuntinError
+from muntin.plan import ALGORITHMS, plan
+from muntin.plan.html import to_page
+from muntin.window import parse_windows
+
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "text": lambda found: found.explain(),
+    "json": lambda found: json.dumps(found.to_dict(), indent=2, ensure_ascii=False),
+    "mermaid": lambda found: found.to_mermaid(),
+    "html": to_page,
+}
+
+RESULTS = Path("benchmarks/results")
+
+
+@contextmanager
+def _errors_as_messages() -> Iterator[None]:
+    try:
+        yield
+    except MuntinError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="muntin")
+def main() -> None:
+    """Evaluate many window aggregates over one event stream together."""
+
+
+@main.command("plan")
+@click.argument("windows")
+@click.option(
+    "-a",
+    "--aggregate",
+    "aggregates",
+    multiple=True,
+    default=("min",),
+    show_default=True,
+    help="Aggregate function; repeat it for several.",
+)
+@click.option("--rate", default="1", show_default=True, help="Events per unit of time, or with a unit: '100/s'.")
+@click.option("--algorithm", default="best", show_default=True, type=click.Choice(list(ALGORITHMS)))
+@click.option("--horizon", help="Length over which costs are counted, or 'steady'.  [default: lcm of the ranges]")
+@click.option("--format", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)))
+def plan_command(
+    windows: str, aggregates: tuple[str, ...], rate: str, algorithm: str, horizon: str | None, form: str
+) -> None:
+    """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
+    with _errors_as_messages():
+        length = int(horizon) if horizon is not None and horizon.isdigit() else horizon
+        found = plan(parse_windows(windows), aggregates, rate, algorithm, length)
+    click.echo(FORMATS[form](found))
+
+
+@main.group("bench")
+def bench() -> None:
+    """Repeat an experiment and write its result file."""
+
+
+def _out(name: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path),
+        default=RESULTS / f"{name}.json",
+        show_default=True,
+        help="Result file to write.",
+    )
+
+
+@bench.command("model")
+@_out("model")
+def bench_model(out: Path) -> None:
+    """Compare model costs on the paper's window sets."""
+    from muntin.bench.model import RANDOM_SETS, model_ratios
+
+    _run(
+        "model",
+        out,
+        model_ratios(progress=_say),
+        random_sets={"tumbling": RANDOM_SETS[True], "hopping": RANDOM_SETS[False]},
+        seeds="0, 1, …",
+    )
+
+
+@bench.command("quality")
+@click.option("--sets", default=100, show_default=True, help="Random window sets in a row.")
+@_out("quality")
+def bench_quality(out: Path, sets: int) -> None:
+    """Measure how far the algorithms are from the exact optimum."""
+    from muntin.bench.quality import gaps
+
+    _run("quality", out, gaps(sets, progress=_say), sets=sets, seeds="0, 1, …")
+
+
+@bench.command("planning")
+@_out("planning")
+def bench_planning(out: Path) -> None:
+    """Measure the planning time for 5 to 1000 windows."""
+    from muntin.bench.planning import planning_times
+
+    _run("planning", out, planning_times(progress=_say), seeds="0, 1, …")
+
+
+@bench.command("report")
+@click.option(
+    "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), default=RESULTS, show_default=True
+)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/benchmarks.md"), show_default=True)
+def bench_report(results: Path, out: Path) -> None:
+    """Write the tables and figures of all result files into one document."""
+    from muntin.bench.plots import planning_figure
+    from muntin.bench.record import load
+    from muntin.bench.report import PLANNING_FIGURE, report
+
+    out.write_text(report(results), encoding="utf-8")
+    planning_figure(load(results / "planning.json"), out.parent / PLANNING_FIGURE)
+    click.echo(f"wrote {out}")
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _run(name: str, out: Path, rows: Iterator[dict[str, Any]], **settings: Any) -> None:
+    from muntin.bench.record import record, save
+
+    save(record(name, f"muntin bench {name}", rows, **settings), out)
+    click.echo(f"wrote {out}")

@@ -1,0 +1,175 @@
+"""What was asked: windows and aggregates over one event stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from muntin.aggregate import Aggregate
+from muntin.errors import QueryError
+from muntin.window import Window
+
+T = TypeVar("T")
+
+RESERVED = ("window_id", "window")
+"""Output columns that every result has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Aggregates over windows of event time, per key; checked as a whole when it is made.
+
+    >>> from muntin import functions as f, window as w
+    >>> Query("ts", ("device",), (w.tumbling("20 minutes"),), (f.min("t"), f.max("t"))).outputs
+    ('window_id', 'window', 'device', 'min_t', 'max_t')
+    """
+
+    time: str
+    by: tuple[str, ...]
+    windows: tuple[Window, ...]
+    aggregates: tuple[Aggregate, ...]
+
+    def __init__(
+        self,
+        time: str,
+        by: str | Iterable[str],
+        windows: Window | Iterable[Window],
+        aggregates: Aggregate | Iterable[Aggregate],
+    ) -> None:
+        for name, value in (
+            ("time", time),
+            ("by", several(by)),
+            ("windows", check_windows(windows)),
+            ("aggregates", check_aggregates(aggregates)),
+        ):
+            object.__setattr__(self, name, value)
+        if not isinstance(time, str) or not time:
+            raise QueryError(f"time {time!r} is no column. Use the name of the event-time column.")
+        for key in self.by:
+            if not isinstance(key, str) or not key:
+                raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
+        if twice := _repeated(self.outputs):
+            raise QueryError(
+                f"output name {twice!r} is asked for twice among {list(self.outputs)}. Rename one with .alias(…)."
+            )
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the result's columns, in order."""
+        return (*RESERVED, *self.by, *(aggregate.name for aggregate in self.aggregates))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the query reads, each once."""
+        return tuple(
+            dict.fromkeys(
+                [self.time, *self.by, *(column for aggregate in self.aggregates for column in aggregate.columns)]
+            )
+        )
+
+    def check(self, schema: Iterable[str]) -> Query:
+        """Give the query back if a schema has all its columns, and say which are missing if not.
+
+        >>> from muntin import functions as f, window as w
+        >>> Query("ts", (), w.tumbling("1 h"), f.min("v")).check(["ts", "value"])
+        Traceback (most recent call last):
+        muntin.errors.QueryError: no column 'v' in the input. Its columns are 'ts', 'value'.
+        """
+        known = tuple(schema)
+        missing = [column for column in self.columns if column not in known]
+        if missing:
+            names = ", ".join(map(repr, missing))
+            raise QueryError(
+                f"no column {names} in the input. Its columns are {', '.join(map(repr, known)) or 'none'}."
+            )
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySet:
+    """Queries over one event stream, to be evaluated together.
+
+    >>> from muntin import functions as f, window as w
+    >>> per_device = Query("ts", "device", w.tumbling("1 h"), f.min("v"))
+    >>> overall = Query("ts", (), w.tumbling("1 d"), f.min("v"))
+    >>> QuerySet([per_device, overall]).columns
+    ('ts', 'device', 'v')
+    """
+
+    queries: tuple[Query, ...]
+
+    def __init__(self, queries: Iterable[Query]) -> None:
+        object.__setattr__(self, "queries", tuple(queries))
+        if not self.queries:
+            raise QueryError("a query set has no queries. Give at least one.")
+        for query in self.queries:
+            if not isinstance(query, Query):
+                raise QueryError(f"{query!r} is no query. Make one with mt.Query(time, by, windows, aggregates).")
+        if len(times := {query.time for query in self.queries}) > 1:
+            raise QueryError(
+                f"queries of one set use different event times {sorted(times)}. Use one time column, or two sets."
+            )
+        if twice := _repeated(self.queries):
+            raise QueryError(f"{twice} is asked for twice. Leave one out.")
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self.queries)
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that the queries read, each once."""
+        return tuple(dict.fromkeys(column for query in self.queries for column in query.columns))
+
+    def check(self, schema: Iterable[str]) -> QuerySet:
+        """Give the set back if a schema has all columns of all queries."""
+        known = tuple(schema)
+        for query in self.queries:
+            query.check(known)
+        return self
+
+
+def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
+    """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions."""
+    given: tuple[Window, ...] = several(windows)
+    if not given:
+        raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
+    for window in given:
+        if not isinstance(window, Window):
+            raise QueryError(f"{window!r} is no window. Use mt.tumbling({window!r}) or mt.hopping({window!r}, slide).")
+    if any(window.is_timed for window in given):  # an int beside a text duration is in microseconds
+        given = tuple(window.timed() for window in given)
+    if twice := _repeated(given):
+        raise QueryError(f"window {twice} is asked for twice. Leave one out.")
+    if label := _repeated(window.label for window in given):
+        raise QueryError(f"window id {label!r} is given twice. Use a different id for each window.")
+    return given
+
+
+def check_aggregates(aggregates: Aggregate | Iterable[Aggregate]) -> tuple[Aggregate, ...]:
+    """Give the aggregates as a tuple; refuse none and strangers."""
+    given: tuple[Aggregate, ...] = several(aggregates)
+    if not given:
+        raise QueryError("no aggregates are asked for. Give at least one, such as mt.count().")
+    for aggregate in given:
+        if not isinstance(aggregate, Aggregate):
+            raise QueryError(f"{aggregate!r} is no aggregate. Use one such as mt.min('v').")
+    return given
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """Give one or several things as a tuple; a text is one thing.
+
+    >>> several("key"), several(["key", "time"])
+    (('key',), ('key', 'time'))
+    """
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+
+
+def _repeated(values: Iterable[T]) -> T | None:
+    """Give the first value that stands more than once."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)

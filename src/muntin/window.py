@@ -1,0 +1,253 @@
+"""Windows ⟨range, slide, offset⟩ and their algebra: instances, coverage, partitioning.
+
+The theorems are those of the factor-windows paper, repaired: coverage needs a longer range (the printed Theorem 1
+forgets it), holds for ranges that are no multiple of the slide, and for offsets that agree modulo the parent's slide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from muntin.duration import LONGEST, Duration, parse_duration
+from muntin.errors import QueryError
+
+Length = int | str | timedelta
+"""A length of time as users write it: text, timedelta, or an int (microseconds with Spark, plain units without)."""
+
+
+@dataclass(frozen=True, slots=True, order=True, repr=False)
+class Window:
+    """The intervals [offset + k·slide, offset + k·slide + range) for every integer k.
+
+    The offset is kept modulo the slide, so that equal windows compare equal. The id is a label and takes no part in
+    comparisons.
+
+    >>> Window(10, 2), Window("1 hour", "5 minutes")
+    (Window(10, 2), Window('1h', '5m'))
+    >>> Window(20, 20, 25) == Window(20, 20, 5)
+    True
+    """
+
+    range: int
+    slide: int
+    offset: int
+    id: str | None = field(default=None, compare=False)
+
+    def __init__(self, range: Length, slide: Length | None = None, offset: Length = 0, id: str | None = None) -> None:
+        lengths = {"range": range, "slide": range if slide is None else slide, "offset": offset}
+        r, s, o = (_length(name, value, id) for name, value in lengths.items())
+        timed = any(isinstance(value, Duration) for value in (r, s, o))
+        unit = Duration if timed else int
+        r, s, o = unit(r), unit(s), unit(o)
+        for name, value in (("range", r), ("slide", s)):
+            if value <= 0:
+                raise QueryError(f"{name} {value} is not positive{_of(id)}. Use a {name} of at least 1.")
+        if s > r:
+            raise QueryError(f"slide {s} exceeds range {r}{_of(id)}. Use a slide of at most {r}.")
+        if id is not None and not (isinstance(id, str) and id):
+            raise QueryError(f"window id {id!r} is not a text. Use a non-empty string.")
+        fields: dict[str, object] = {"range": r, "slide": s, "offset": unit(o % s), "id": id}
+        for name, field_value in fields.items():
+            object.__setattr__(self, name, field_value)
+
+    @property
+    def is_tumbling(self) -> bool:
+        """Whether instances follow one another without overlap."""
+        return self.range == self.slide
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether lengths are durations in microseconds, and not plain units."""
+        return isinstance(self.range, Duration)
+
+    @property
+    def label(self) -> str:
+        """The id, or else the lengths: what a result row carries as window_id.
+
+        >>> Window("1 hour", "5 minutes").label, Window(20).label, Window(10, 2, 1).label, Window(20, id="w").label
+        ('1h/5m', '20', '10/2+1', 'w')
+        """
+        if self.id is not None:
+            return self.id
+        slide = "" if self.is_tumbling else f"/{self.slide}"
+        offset = f"+{self.offset}" if self.offset else ""
+        return f"{self.range}{slide}{offset}"
+
+    def __str__(self) -> str:
+        """Write the window as the papers do.
+
+        >>> str(Window("1 hour", "5 minutes")), str(Window(10, 2, 1))
+        ('⟨1h,5m⟩', '⟨10,2⟩+1')
+        """
+        return f"⟨{self.range},{self.slide}⟩" + (f"+{self.offset}" if self.offset else "")
+
+    def __repr__(self) -> str:
+        lengths = [self.range, self.slide, *([self.offset] if self.offset else [])]
+        arguments = [repr(str(length)) if self.is_timed else repr(length) for length in lengths]
+        if self.id is not None:
+            arguments.append(f"id={self.id!r}")
+        return f"Window({', '.join(arguments)})"
+
+    def timed(self) -> Window:
+        """Give the same window with its lengths read as microseconds."""
+        return replace(self, range=Duration(self.range), slide=Duration(self.slide), offset=Duration(self.offset))
+
+    def instances(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield the instances that lie completely inside [start, end).
+
+        >>> list(Window(10, 2).instances(0, 14))
+        [(0, 10), (2, 12), (4, 14)]
+        """
+        first = start + (self.offset - start) % self.slide
+        for begin in range(first, end - self.range + 1, self.slide):
+            yield begin, begin + self.range
+
+    def containing(self, time: int) -> Iterator[tuple[int, int]]:
+        """Yield the instances that contain a time, earliest first, as Spark assigns them (before the epoch too).
+
+        >>> list(Window(10, 4).containing(5))
+        [(-4, 6), (0, 10), (4, 14)]
+        """
+        last = time - (time - self.offset) % self.slide
+        count = (self.range - 1 - (time - last)) // self.slide + 1
+        for begin in range(last - (count - 1) * self.slide, last + 1, self.slide):
+            yield begin, begin + self.range
+
+    def recurrence(self, horizon: int) -> int:
+        """Count the instances completely inside a stretch of time that begins where one instance begins.
+
+        This is n of the paper's Equation 1, 1 + (R - r) / s, rounded down where the slide does not divide.
+
+        >>> Window(10, 2).recurrence(120), Window(7, 3).recurrence(14)
+        (56, 3)
+        """
+        return recurrence(self.range, self.slide, horizon)
+
+    def covered_by(self, parent: Window) -> bool:
+        """Tell whether every instance is the union of parent instances, overlapping or not (Definition 1).
+
+        >>> Window(10, 2).covered_by(Window(8, 2)), Window(8, 2).covered_by(Window(10, 2))
+        (True, False)
+        >>> Window(10, 4).covered_by(Window(10, 2))  # readable all the same: see piggybacks_on
+        False
+        """
+        return self == parent or (self.range > parent.range and _on_grid(self, parent))
+
+    def partitioned_by(self, parent: Window) -> bool:
+        """Tell whether every instance is the union of disjoint parent instances (Definition 5, Theorem 4).
+
+        >>> Window(20, 10).partitioned_by(Window(10)), Window(20, 10).partitioned_by(Window(20))
+        (True, False)
+        """
+        return self == parent or (parent.is_tumbling and self.covered_by(parent))
+
+    def piggybacks_on(self, parent: Window) -> bool:
+        """Tell whether every instance is itself an instance of the parent: equal ranges, a multiple of its slide.
+
+        Nothing is combined then, so any aggregate may be read this way, holistic ones included.
+
+        >>> Window(12, 4).piggybacks_on(Window(12, 2))
+        True
+        """
+        return self.range == parent.range and _on_grid(self, parent)
+
+    def multiplier(self, parent: Window) -> int:
+        """Count the parent instances inside one instance: the covering multiplier M.
+
+        >>> Window(10, 2).multiplier(Window(8, 2)), Window(30).multiplier(Window(10))
+        (2, 3)
+        """
+        if not (self.covered_by(parent) or self.piggybacks_on(parent)):
+            remedy = f"Its range must be longer by a multiple of the slide {parent.slide}."
+            raise QueryError(f"window {self} is not covered by {parent}. {remedy}")
+        return 1 + (self.range - parent.range) // parent.slide
+
+
+def tumbling(range: Length, offset: Length = 0, id: str | None = None) -> Window:
+    """Make a window whose instances follow one another without overlap.
+
+    >>> tumbling("20 minutes", id="20 min").label
+    '20 min'
+    """
+    return Window(range, range, offset, id)
+
+
+def hopping(range: Length, slide: Length, offset: Length = 0, id: str | None = None) -> Window:
+    """Make a window whose instances begin every slide; slide = range equals tumbling.
+
+    >>> hopping("1 hour", "5 minutes").label
+    '1h/5m'
+    """
+    return Window(range, slide, offset, id)
+
+
+_WINDOW_TEXT = re.compile(
+    r"\s*(?P<range>[^/+@]+?)\s*(?:(?:/|\bevery\b|\bby\b)\s*(?P<slide>[^/+@]+?)\s*)?(?:(?:\+|@|\boffset\b)\s*(?P<offset>[^/+@]+?)\s*)?",
+    re.IGNORECASE,
+)
+
+
+def parse_window(text: str) -> Window:
+    """Read a window from text: a range, then optionally a slide and an offset.
+
+    >>> parse_window("1 hour every 5 minutes") == parse_window("1h/5m") == hopping("1 hour", "5 minutes")
+    True
+    >>> parse_window("20"), parse_window("20 min offset 5 min").label
+    (Window(20, 20), '20m+5m')
+    """
+    parts = _WINDOW_TEXT.fullmatch(text)
+    if parts is None:
+        raise QueryError(
+            f"cannot read {text!r} as a window. Write '20 minutes', '1 hour every 5 minutes' or '1h/5m+30s'."
+        )
+
+    def length(value: str) -> int | str:
+        return int(value) if re.fullmatch(r"-?\d+", value) else value
+
+    range, slide, offset = parts["range"], parts["slide"], parts["offset"]
+    return Window(length(range), None if slide is None else length(slide), 0 if offset is None else length(offset))
+
+
+def parse_windows(text: str) -> tuple[Window, ...]:
+    """Read windows separated by commas.
+
+    >>> [window.label for window in parse_windows("20 minutes, 1h/5m")]
+    ['20m', '1h/5m']
+    """
+    return tuple(parse_window(part) for part in text.split(",") if part.strip())
+
+
+def recurrence(range: int, slide: int, horizon: int) -> int:
+    """Count the instances of ⟨range, slide⟩ inside a stretch that begins where one begins."""
+    return max(0, 1 + (horizon - range) // slide)
+
+
+def _on_grid(child: Window, parent: Window) -> bool:
+    step = parent.slide
+    return (
+        child.slide % step == 0
+        and (child.range - parent.range) % step == 0
+        and (child.offset - parent.offset) % step == 0
+    )
+
+
+def _length(name: str, value: object, id: str | None) -> int:
+    match value:
+        case bool():
+            pass
+        case int():
+            if abs(value) > LONGEST:
+                raise QueryError(f"{name} {value:,} exceeds 2**63 - 1{_of(id)}. Use a shorter {name}.")
+            return value
+        case str() | timedelta():
+            return parse_duration(value)
+    raise QueryError(
+        f"{name} {value!r} is no length of time{_of(id)}. Use text such as '5 minutes', a timedelta, or an int."
+    )
+
+
+def _of(id: str | None) -> str:
+    return "" if id is None else f" in window {id!r}"

@@ -1,0 +1,69 @@
+"""Window sets to plan for: the generators of the factor-windows paper, and random ones that go beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from muntin.errors import QueryError
+from muntin.window import Window
+
+RANGE_SEEDS = (2, 5, 10)
+SLIDE_SEEDS = (5, 10, 20)
+LARGEST_MULTIPLE = 50
+"""The paper's parameters: seeds of tumbling ranges and of hopping slides, and how often a seed may be taken."""
+
+
+def random_gen(count: int, tumbling: bool, seed: int) -> tuple[Window, ...]:
+    """Draw a window set by RandomGen, the paper's Algorithm 6.
+
+    Each window draws its own seed r0 and a range of 2·r0 to 50·r0, or a slide likewise and twice that as range.
+    Duplicates are drawn again, so that the set always has as many windows as asked.
+
+    >>> random_gen(3, True, seed=1)
+    (Window(36, 36), Window(66, 66), Window(76, 76))
+    """
+    seeds = RANGE_SEEDS if tumbling else SLIDE_SEEDS
+    _check_count(count, len({base * multiple for base in seeds for multiple in range(2, LARGEST_MULTIPLE + 1)}))
+    random = Random(seed)
+    found: set[Window] = set()
+    while len(found) < count:
+        slide = random.choice(seeds) * random.randint(2, LARGEST_MULTIPLE)
+        found.add(Window(slide if tumbling else 2 * slide, slide))
+    return tuple(sorted(found))
+
+
+def sequential_gen(count: int, tumbling: bool, base: int) -> tuple[Window, ...]:
+    """Make a window set by SequentialGen: twice the seed, three times, and so on.
+
+    >>> sequential_gen(3, False, base=5)
+    (Window(20, 10), Window(30, 15), Window(40, 20))
+    """
+    slides = [base * multiple for multiple in range(2, count + 2)]
+    return tuple(Window(slide if tumbling else 2 * slide, slide) for slide in slides)
+
+
+def sequential_sets(count: int, tumbling: bool) -> Iterator[tuple[Window, ...]]:
+    """Yield the sets that SequentialGen can make: one for each seed, three in all."""
+    for base in RANGE_SEEDS if tumbling else SLIDE_SEEDS:
+        yield sequential_gen(count, tumbling, base)
+
+
+def rich_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tuple[Window, ...]:
+    """Draw windows with any slide up to the longest and a range of up to so many slides: harder than the paper's sets.
+
+    >>> rich_gen(2, 60, 8, seed=1)
+    (Window(18, 9), Window(34, 17))
+    """
+    _check_count(count, longest_slide * most_slides)
+    random = Random(seed)
+    found: set[Window] = set()
+    while len(found) < count:
+        slide = random.randint(1, longest_slide)
+        found.add(Window(slide * random.randint(1, most_slides), slide))
+    return tuple(sorted(found))
+
+
+def _check_count(count: int, most: int) -> None:
+    if not 1 <= count <= most:
+        raise QueryError(f"cannot draw {count} different windows. Ask for 1 to {most}.")

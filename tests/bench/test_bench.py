@@ -1,0 +1,141 @@
+"""The benchmarks measure what they say, and the documents show what was measured."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import muntin as mt
+from muntin.bench.model import model_ratios, window_sets
+from muntin.bench.planning import growth, planning_times
+from muntin.bench.quality import gaps
+from muntin.bench.record import load, record, save
+from muntin.bench.report import report
+from muntin.cli import main
+from muntin.workload import random_gen, rich_gen, sequential_gen
+
+ROOT = Path(__file__).parent.parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+
+SEQUENTIAL = {
+    # count, tumbling: mean and greatest ratio of Algorithm 1, then of Algorithm 3
+    (5, True): (1.55, 1.62, 2.72, 3.61),
+    (10, True): (1.85, 1.94, 4.21, 6.02),
+    (15, True): (2.28, 2.41, 5.60, 8.22),
+    (20, True): (2.31, 2.42, 6.43, 9.71),
+    (5, False): (1.62, 1.64, 5.61, 7.15),
+    (10, False): (1.94, 1.98, 8.98, 12.3),
+    (15, False): (2.42, 2.46, 12.0, 16.9),
+    (20, False): (2.43, 2.47, 13.8, 20.0),
+}
+
+RANDOM_MEANS = {
+    (5, True): (1.23, 1.64),
+    (10, True): (1.48, 1.58),
+    (15, True): (1.68, 1.74),
+    (20, True): (1.91, 1.95),
+    (5, False): (1.40, 4.47),
+    (10, False): (1.86, 5.94),
+    (15, False): (2.34, 7.62),
+    (20, False): (2.62, 8.65),
+}
+
+
+@pytest.mark.parametrize(("count", "tumbling"), SEQUENTIAL)
+def test_model_ratios_of_sequential_gen_are_exact(count: int, tumbling: bool) -> None:
+    rows = [row for row in load(RESULTS / "model.json")["rows"] if row["family"] == "SequentialGen"]
+    (row,) = [row for row in rows if (row["count"], row["tumbling"]) == (count, tumbling)]
+    found = (row["shared"]["mean"], row["shared"]["max"], row["factor"]["mean"], row["factor"]["max"])
+    assert found == pytest.approx(SEQUENTIAL[count, tumbling], abs=0.006, rel=0.005)
+
+
+@pytest.mark.parametrize(("count", "tumbling"), RANDOM_MEANS)
+def test_model_ratios_of_random_gen_are_close(count: int, tumbling: bool) -> None:
+    """Other draws of the same generator: means agree within sampling error."""
+    rows = [row for row in load(RESULTS / "model.json")["rows"] if row["family"] == "RandomGen"]
+    (row,) = [row for row in rows if (row["count"], row["tumbling"]) == (count, tumbling)]
+    assert row["shared"]["mean"] == pytest.approx(RANDOM_MEANS[count, tumbling][0], rel=0.15)
+    assert row["factor"]["mean"] == pytest.approx(RANDOM_MEANS[count, tumbling][1], rel=0.15)
+    assert row["best"]["mean"] >= row["factor"]["mean"] >= row["shared"]["mean"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("tumbling", "base", "shared", "factor"),
+    [(True, 2, 1.46, 1.71), (True, 5, 1.58, 2.83), (True, 10, 1.62, 3.61)]
+    + [(False, 5, 1.59, 4.02), (False, 10, 1.62, 5.68), (False, 20, 1.64, 7.15)],
+)
+def test_ratios_of_five_sequential_windows(tumbling: bool, base: int, shared: float, factor: float) -> None:
+    asked = sequential_gen(5, tumbling, base)
+    for algorithm, ratio in (("shared", shared), ("factor", factor)):
+        plan = mt.plan(asked, "min", algorithm=algorithm)
+        assert float(plan.independent_cost / plan.cost) == pytest.approx(ratio, abs=0.005)
+
+
+@pytest.mark.parametrize(("count", "gain"), [(5, 5 / 3), (10, 2.0), (15, 2.5), (20, 2.5)])
+def test_gain_without_factor_windows_tends_to_n_by_the_primes(count: int, gain: float) -> None:
+    plan = mt.plan(sequential_gen(count, True, 10), "min", rate=10**9, algorithm="shared")
+    assert float(plan.independent_cost / plan.cost) == pytest.approx(gain)
+    assert mt.plan(sequential_gen(count, True, 10), "min", 10**9).independent_cost == pytest.approx(
+        count * float(mt.plan(sequential_gen(count, True, 10), "min", 10**9).cost), rel=1e-6
+    )
+
+
+def test_generators_stay_in_the_papers_bounds() -> None:
+    for seed in range(20):
+        assert all(4 <= w.range <= 500 and w.is_tumbling for w in random_gen(20, True, seed))
+        assert all(10 <= w.slide <= 1000 and w.range == 2 * w.slide for w in random_gen(20, False, seed))
+        assert random_gen(20, True, seed) == random_gen(20, True, seed)
+    assert [w.range for w in sequential_gen(5, True, 10)] == [20, 30, 40, 50, 60]
+    for draw in (lambda: random_gen(1000, True, 0), lambda: rich_gen(9, 2, 2, 0), lambda: random_gen(0, True, 0)):
+        with pytest.raises(mt.QueryError, match="different windows"):
+            draw()
+
+
+def test_experiments_run_small(tmp_path: Path) -> None:
+    (row, *_) = list(model_ratios(counts=(3,)))
+    assert row["best"]["mean"] >= row["factor"]["mean"]
+    quality = list(gaps(sets=1))
+    assert all(row["best"]["mean"] == 1 for row in quality)
+    planning = list(planning_times(small=(3,), large=(100, 110), sets=2))
+    assert all(row["median_ms"] > 0 for row in planning)
+    assert growth([{"count": 10, "median_ms": 1}, {"count": 100, "median_ms": 100}]) == pytest.approx(2)
+    for name, rows in (("model", [row]), ("quality", quality), ("planning", planning)):
+        save(record(name, f"muntin bench {name}", rows), tmp_path / f"{name}.json")
+    out = tmp_path / "docs" / "benchmarks.md"
+    out.parent.mkdir()
+    result = CliRunner().invoke(main, ["bench", "report", "--results", str(tmp_path), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert out.read_text(encoding="utf-8").count("\n## ") == 3
+    assert (out.parent / "images" / "planning.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_the_document_is_made_of_the_result_files() -> None:
+    assert (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8") == report(RESULTS)
+
+
+def test_committed_results_meet_the_goals() -> None:
+    planning = load(RESULTS / "planning.json")["rows"]
+    best = {(row["family"], row["count"], row["aggregate"]): row["median_ms"] for row in planning if row["algorithm"] == "best"}
+    assert all(time < 10 for (family, count, _), time in best.items() if (family, count) == ("RandomGen hopping", 20))
+    assert all(time < 1_000 for (_, count, _), time in best.items() if count == 100)
+    assert all(time < 20_000 for (_, count, _), time in best.items() if count == 1000)
+    for row in load(RESULTS / "quality.json")["rows"]:
+        assert row["best"]["mean"] <= 1.001
+        assert row["best"]["max"] <= 1.02
+
+
+def test_numbers_in_prose_come_from_result_files() -> None:
+    """README and docs quote planning times and gaps: each figure must stand in a result file."""
+    quality = load(RESULTS / "quality.json")["rows"]
+    (row,) = [r for r in quality if (r["family"], r["aggregate"], r["rate"]) == ("RandomGen hopping", "min", 1)]
+    text = (ROOT / "docs" / "how_it_works.md").read_text(encoding="utf-8")
+    quoted = re.search(r"(\d+\.\d) % dearer than the optimum on average", text)
+    assert quoted is not None
+    assert float(quoted[1]) == pytest.approx(100 * (row["factor"]["mean"] - 1), abs=0.05)
+
+
+def test_window_sets_of_a_row() -> None:
+    assert len(list(window_sets("SequentialGen", 5, True))) == 3
+    assert len(list(window_sets("RandomGen", 5, True))) == 100
+    assert len(list(window_sets("RandomGen", 5, False))) == 30

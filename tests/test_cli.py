@@ -1,0 +1,73 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from muntin import __version__
+from muntin.cli import main
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_plans_are_printed_with_costs_before_and_after() -> None:
+    output = run("plan", "20 minutes, 30 minutes, 40 minutes", "--aggregate", "min")
+    assert "⟨10m,10m⟩ factor" in output
+    assert "cost 150 instead of 360" in output
+
+
+def test_json_holds_the_whole_plan() -> None:
+    plan = json.loads(run("plan", "20, 30, 40", "--format", "json", "-a", "min", "-a", "median"))
+    assert (plan["cost"], plan["independent_cost"]) == (510, 720)
+    shared, alone = plan["forests"]
+    assert [window["reads"] for window in alone["windows"]] == [None, None, None]
+    assert shared["windows"][0] == {
+        **{"label": "10", "range": 10, "slide": 10, "offset": 0, "factor": True, "reads": None},
+        **{"instances": 12, "inputs": 10, "cost": 120},
+    }
+
+
+def test_html_needs_no_network() -> None:
+    page = run("plan", "20, 30, 40", "--format", "html")
+    assert page.startswith("<!doctype html>")
+    assert "<svg" in page
+    assert "http" not in page
+    assert "<script" not in page
+
+
+def test_html_and_mermaid_escape_ids() -> None:
+    import muntin as mt
+
+    plan = mt.plan(mt.tumbling(20, id='<b>"x"&y</b>'), "min")
+    assert "<b>" not in plan.to_html()
+    assert "&lt;b&gt;" in plan._repr_html_()
+    assert "<b>" not in plan.to_mermaid()
+    assert '"x"' not in plan.to_mermaid()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plan", "20 parsecs"), "Error: unknown unit 'parsecs'"),
+        (("plan", ""), "Error: no windows are asked for"),
+        (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
+        (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
+        (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' is a duration but"),
+    ],
+)
+def test_mistakes_end_with_a_message(arguments: tuple[str, ...], message: str) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code != 0
+    assert message in result.output
+    assert "Traceback" not in result.output
+
+
+def test_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "muntin", "--version"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
+    assert __version__ in found.stdout

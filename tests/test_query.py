@@ -1,0 +1,65 @@
+from typing import Any
+
+import pytest
+
+import muntin as mt
+
+HOUR = mt.tumbling("1 hour")
+
+
+def test_a_query_knows_what_it_reads_and_gives() -> None:
+    query = mt.Query("ts", ["device", "city"], [HOUR], [mt.min("v"), mt.corr("v", "w"), mt.count()])
+    assert query.columns == ("ts", "device", "city", "v", "w")
+    assert query.outputs == ("window_id", "window", "device", "city", "min_v", "corr_v_w", "count")
+    assert query.check(["w", "v", "ts", "city", "device", "other"]) is query
+
+
+def test_one_of_each_may_be_given_bare() -> None:
+    assert mt.Query("ts", "device", HOUR, mt.min("v")) == mt.Query("ts", ["device"], [HOUR], [mt.min("v")])
+
+
+def test_an_int_beside_a_duration_is_in_microseconds() -> None:
+    query = mt.Query("ts", [], [HOUR, mt.tumbling(60_000_000)], mt.count())
+    assert [window.label for window in query.windows] == ["1h", "1m"]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: mt.Query("ts", [], [], mt.count()), "no windows are asked for"),
+        (lambda: mt.Query("ts", [], HOUR, []), "no aggregates are asked for"),
+        (lambda: mt.Query("ts", [], [HOUR, mt.tumbling("60 min")], mt.count()), "window ⟨1h,1h⟩ is asked for twice"),
+        (
+            lambda: mt.Query("ts", [], [mt.tumbling("1 h", id="a"), mt.tumbling("2 h", id="a")], mt.count()),
+            "window id 'a' is given twice",
+        ),
+        (lambda: mt.Query("ts", [], HOUR, [mt.min("v"), mt.min("v")]), "output name 'min_v' is asked for twice"),
+        (lambda: mt.Query("ts", ["window"], HOUR, mt.count()), "output name 'window' is asked for twice"),
+        (lambda: mt.Query("ts", ["k"], HOUR, mt.count().alias("k")), "output name 'k' is asked for twice"),
+        (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is no column"),
+        (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [], ["1 hour"], mt.count()), "'1 hour' is no window. Use mt.tumbling('1 hour')"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [], HOUR, ["min"]), "'min' is no aggregate"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", ["k"], HOUR, mt.min("v")).check(["ts", "x"]), "no column 'k', 'v' in the input"),
+        (lambda: mt.QuerySet([]), "a query set has no queries"),
+        (lambda: mt.QuerySet(["q"]), "'q' is no query"),  # type: ignore[list-item]
+        (
+            lambda: mt.QuerySet([mt.Query("a", [], HOUR, mt.count()), mt.Query("b", [], HOUR, mt.count())]),
+            "use different event times ['a', 'b']",
+        ),
+        (lambda: mt.QuerySet([mt.Query("a", [], HOUR, mt.count())] * 2), "is asked for twice"),
+    ],
+)
+def test_bad_queries_say_what_would_be_right(make: Any, message: str) -> None:
+    with pytest.raises(mt.QueryError) as error:
+        make()
+    assert message in str(error.value)
+
+
+def test_a_query_set_holds_queries_over_one_stream() -> None:
+    queries = mt.QuerySet([mt.Query("ts", "k", HOUR, mt.min("v")), mt.Query("ts", [], HOUR, mt.max("w"))])
+    assert len(queries) == 2
+    assert queries.columns == ("ts", "k", "v", "w")
+    assert [query.by for query in queries] == [("k",), ()]
+    with pytest.raises(mt.QueryError, match="no column 'w'"):
+        queries.check(["ts", "k", "v"])

@@ -1,0 +1,178 @@
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import muntin as mt
+from muntin.window import Window, parse_window, parse_windows
+from tests.strategies import windows
+
+SMALL = [Window(r, s) for r in range(1, 13) for s in range(1, r + 1)]
+
+
+def covered_by_definition(child: Window, parent: Window) -> bool:
+    """Definition 1: every instance begins where a parent instance begins and ends where another one ends."""
+    if child == parent:
+        return True
+    for k in range(parent.slide):
+        a = child.offset + k * child.slide
+        begins = [end for start, end in parent.containing(a) if start == a]
+        ends = [start for start, end in parent.containing(a + child.range - 1) if end == a + child.range]
+        if not (begins and ends and ends[0] > a and begins[0] < a + child.range):
+            return False
+    return True
+
+
+def test_coverage_is_definition_1() -> None:
+    assert all(a.covered_by(b) == covered_by_definition(a, b) for a in SMALL for b in SMALL)
+
+
+@given(windows(longest=15, offsets=True), windows(longest=15, offsets=True))
+def test_coverage_is_definition_1_with_offsets(child: Window, parent: Window) -> None:
+    assert child.covered_by(parent) == covered_by_definition(child, parent)
+
+
+@given(windows(offsets=True), windows(offsets=True))
+def test_multiplier_counts_contained_instances(child: Window, parent: Window) -> None:
+    if child.covered_by(parent) or child.piggybacks_on(parent):
+        start = child.offset + 5 * child.slide
+        inside = list(parent.instances(start, start + child.range))
+        assert child.multiplier(parent) == len(inside)
+        assert {time for a, b in inside for time in range(a, b)} == set(range(start, start + child.range))
+        disjoint = sum(b - a for a, b in inside) == child.range
+        assert disjoint == (child.partitioned_by(parent) or len(inside) == 1)
+    else:
+        with pytest.raises(mt.QueryError, match="is not covered by"):
+            child.multiplier(parent)
+
+
+@given(windows(offsets=True), windows(offsets=True), windows(offsets=True))
+def test_coverage_and_partitioning_are_partial_orders(a: Window, b: Window, c: Window) -> None:
+    for related in (Window.covered_by, Window.partitioned_by):
+        assert related(a, a)
+        assert not (related(a, b) and related(b, a)) or a == b
+        assert not (related(a, b) and related(b, c)) or related(a, c)
+    assert not a.partitioned_by(b) or a.covered_by(b)
+
+
+def test_coverage_is_transitive_on_all_small_windows() -> None:
+    above = {a: {b for b in SMALL if a.covered_by(b)} for a in SMALL}
+    assert all(above[b] <= above[a] for a in SMALL for b in above[a])
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "covered", "partitioned"),
+    [
+        (Window(10, 2), Window(8, 2), True, False),
+        (Window(8, 2), Window(10, 2), False, False),
+        (Window(10, 4), Window(10, 2), False, False),
+        (Window(7, 3), Window(4, 3), True, False),
+        (Window(20, 10), Window(10), True, True),
+        (Window(20, 10), Window(20), False, False),
+        (Window(30), Window(10), True, True),
+        (Window(30, 30, 5), Window(10), False, False),
+        (Window(30, 30, 5), Window(10, 10, 5), True, True),
+        (Window(30, 30, 15), Window(10, 10, 5), True, True),
+    ],
+)
+def test_relations_of_the_paper(child: Window, parent: Window, covered: bool, partitioned: bool) -> None:
+    assert child.covered_by(parent) is covered
+    assert child.partitioned_by(parent) is partitioned
+
+
+@pytest.mark.parametrize(
+    ("child", "parent", "multiplier"),
+    [
+        (Window(10, 2), Window(8, 2), 2),
+        (Window(30), Window(10), 3),
+        (Window(60, 20), Window(20), 3),
+        (Window(60, 20), Window(40, 10), 3),
+        (Window(12), Window(8, 2), 3),
+        (Window(12, 4), Window(12, 2), 1),
+    ],
+)
+def test_multipliers_of_the_paper(child: Window, parent: Window, multiplier: int) -> None:
+    assert child.multiplier(parent) == multiplier
+
+
+def test_instances() -> None:
+    assert list(Window(10, 2).instances(0, 14)) == [(0, 10), (2, 12), (4, 14)]
+    assert [start for start, _ in Window(10, 2).containing(5)] == [-4, -2, 0, 2, 4]
+    assert [start for start, _ in Window(10, 2).containing(5) if start >= 0] == [0, 2, 4]
+    assert list(Window(10).containing(10)) == [(10, 20)]
+    assert list(Window(10, 10, 3).containing(2)) == [(-7, 3)]
+
+
+@given(windows(longest=20, offsets=True), st.integers(-50, 50))
+def test_containing_is_what_its_name_says(window: Window, time: int) -> None:
+    around = window.instances(time - 3 * window.range, time + 3 * window.range)
+    assert list(window.containing(time)) == [(a, b) for a, b in around if a <= time < b]
+
+
+@pytest.mark.parametrize(
+    ("window", "horizon", "count"),
+    [
+        (Window(10, 2), 120, 56),
+        (Window(8, 2), 120, 57),
+        (Window(12, 4), 120, 28),
+        (Window(20, 10), 60, 5),
+        (Window(30, 10), 60, 4),
+        (Window(60, 20), 60, 1),
+        (Window(7, 3), 14, 3),
+        (Window(6, 4), 18, 4),
+    ],
+)
+def test_recurrence_counts_complete_instances(window: Window, horizon: int, count: int) -> None:
+    assert window.recurrence(horizon) == count == len(list(window.instances(0, horizon)))
+
+
+def test_text_timedelta_and_ints_make_the_same_window() -> None:
+    hour = 3_600_000_000
+    assert mt.tumbling("1 hour") == mt.tumbling(timedelta(hours=1)) == mt.tumbling(hour) == mt.hopping("PT1H", "60 min")
+    assert hash(mt.tumbling("1 hour")) == hash(mt.tumbling(hour))
+    assert Window("1 hour", hour // 12).label == "1h/5m"
+    assert mt.tumbling("1 hour", id="a") == mt.tumbling("1 hour", id="b")
+    assert sorted([Window(3), Window(2, 1), Window(2)]) == [Window(2, 1), Window(2), Window(3)]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Window(0), "range 0 is not positive. Use a range of at least 1."),
+        (lambda: Window(-5), "range -5 is not positive. Use a range of at least 1."),
+        (lambda: Window(5, 0), "slide 0 is not positive. Use a slide of at least 1."),
+        (
+            lambda: mt.hopping("5 min", "10 min", id="w3"),
+            "slide 10m exceeds range 5m in window 'w3'. Use a slide of at most 5m.",
+        ),
+        (lambda: mt.tumbling("1 month"), "'month' in '1 month' has no fixed length. Use days, for example '30 days'."),
+        (lambda: mt.tumbling(2**63), "range 9,223,372,036,854,775,808 exceeds 2**63 - 1. Use a shorter range."),
+        (lambda: mt.tumbling("5 fortnights"), "unknown unit 'fortnights' in '5 fortnights'."),
+        (lambda: mt.tumbling(2.5), "range 2.5 is no length of time."),  # type: ignore[arg-type]
+        (lambda: mt.tumbling(True), "range True is no length of time."),
+        (lambda: mt.tumbling(None), "range None is no length of time."),  # type: ignore[arg-type]
+        (lambda: mt.tumbling("1 h", id=""), "window id '' is not a text."),
+        (lambda: parse_window("1h/5m/2m"), "cannot read '1h/5m/2m' as a window."),
+    ],
+)
+def test_bad_windows_say_what_would_be_right(make: object, message: str) -> None:
+    assert callable(make)
+    with pytest.raises(mt.QueryError) as error:
+        make()
+    assert message in str(error.value)
+
+
+@given(windows(longest=10**6, offsets=True))
+def test_labels_read_back(window: Window) -> None:
+    assert parse_window(window.label) == window
+    assert parse_window(window.timed().label) == window
+    assert eval(repr(window)) == eval(repr(window.timed())) == window  # noqa: S307
+
+
+def test_windows_from_a_list() -> None:
+    assert parse_windows("20 minutes, 1 hour every 5 minutes, 1d/1h + 30m,") == (
+        mt.tumbling("20 min"),
+        mt.hopping("1 h", "5 min"),
+        mt.hopping("1 d", "1 h", offset="30 min"),
+    )
