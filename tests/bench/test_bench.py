@@ -1,6 +1,7 @@
 """The benchmarks measure what they say, and the documents show what was measured."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,14 @@ def test_model_ratios_of_random_gen_are_close(count: int, tumbling: bool) -> Non
 
 @pytest.mark.parametrize(
     ("tumbling", "base", "shared", "factor"),
-    [(True, 2, 1.46, 1.71), (True, 5, 1.58, 2.83), (True, 10, 1.62, 3.61)]
-    + [(False, 5, 1.59, 4.02), (False, 10, 1.62, 5.68), (False, 20, 1.64, 7.15)],
+    [
+        (True, 2, 1.46, 1.71),
+        (True, 5, 1.58, 2.83),
+        (True, 10, 1.62, 3.61),
+        (False, 5, 1.59, 4.02),
+        (False, 10, 1.62, 5.68),
+        (False, 20, 1.64, 7.15),
+    ],
 )
 def test_ratios_of_five_sequential_windows(tumbling: bool, base: int, shared: float, factor: float) -> None:
     asked = sequential_gen(5, tumbling, base)
@@ -87,7 +94,7 @@ def test_generators_stay_in_the_papers_bounds() -> None:
         assert all(10 <= w.slide <= 1000 and w.range == 2 * w.slide for w in random_gen(20, False, seed))
         assert random_gen(20, True, seed) == random_gen(20, True, seed)
     assert [w.range for w in sequential_gen(5, True, 10)] == [20, 30, 40, 50, 60]
-    for draw in (lambda: random_gen(1000, True, 0), lambda: rich_gen(9, 2, 2, 0), lambda: random_gen(0, True, 0)):
+    for draw in (partial(random_gen, 1000, True, 0), partial(rich_gen, 9, 2, 2, 0), partial(random_gen, 0, True, 0)):
         with pytest.raises(mt.QueryError, match="different windows"):
             draw()
 
@@ -116,10 +123,11 @@ def test_the_document_is_made_of_the_result_files() -> None:
 
 def test_committed_results_meet_the_goals() -> None:
     planning = load(RESULTS / "planning.json")["rows"]
-    best = {(row["family"], row["count"], row["aggregate"]): row["median_ms"] for row in planning if row["algorithm"] == "best"}
-    assert all(time < 10 for (family, count, _), time in best.items() if (family, count) == ("RandomGen hopping", 20))
-    assert all(time < 1_000 for (_, count, _), time in best.items() if count == 100)
-    assert all(time < 20_000 for (_, count, _), time in best.items() if count == 1000)
+    best = [row for row in planning if row["algorithm"] == "best"]
+    goals = {20: 10, 100: 1_000, 1000: 20_000}
+    measured = [row for row in best if row["count"] in goals and "tumbling" not in row["family"]]
+    assert len(measured) == 2 * len(goals)
+    assert all(row["median_ms"] < goals[row["count"]] for row in measured)
     for row in load(RESULTS / "quality.json")["rows"]:
         assert row["best"]["mean"] <= 1.001
         assert row["best"]["max"] <= 1.02

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from muntin.bench.record import Row
 
 mpl.use("Agg")
-from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.figure import Figure
 
 
 def planning_figure(result: Row, path: Path) -> None:

@@ -25,8 +25,13 @@ def best(problem: Problem) -> Parents:
     >>> list(best(Problem(hopping, Semantics.PARTITIONED_BY, 1, 1, 420, False)))
     [(7, 7, 0), (10, 10, 0), (20, 10, 0), (21, 7, 0)]
     """
+    return search(problem, candidates(problem))
+
+
+def search(problem: Problem, pool: list[Shape]) -> Parents:
+    """Choose factor windows from a pool and from what Algorithm 3 proposes."""
     proposed = factor_windows(problem)
-    selection = Selection(problem, [*candidates(problem), *proposed])
+    selection = Selection(problem, [*pool, *proposed])
     _settle_from_best_start(selection, proposed)
     _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
     return shared(problem, selection.factors)
