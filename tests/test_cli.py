@@ -55,7 +55,7 @@ def test_html_and_mermaid_escape_ids() -> None:
         (("plan", ""), "Error: no windows are asked for"),
         (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
-        (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' is a duration but"),
+        (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),
     ],
 )
 def test_mistakes_end_with_a_message(arguments: tuple[str, ...], message: str) -> None:

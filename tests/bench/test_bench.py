@@ -147,3 +147,13 @@ def test_window_sets_of_a_row() -> None:
     assert len(list(window_sets("SequentialGen", 5, True))) == 3
     assert len(list(window_sets("RandomGen", 5, True))) == 100
     assert len(list(window_sets("RandomGen", 5, False))) == 30
+
+
+def test_the_decision_on_candidates_quotes_the_benchmark() -> None:
+    text = (ROOT / "docs" / "decisions" / "0002-candidates-at-the-ends.md").read_text(encoding="utf-8")
+    rows = [row for row in load(RESULTS / "quality.json")["rows"] if "ranges to 8" in row["family"]]
+    rows = [row for row in rows if (row["aggregate"], row["rate"]) == ("min", 1)]
+    worst = max(row["tumbling"]["max"] for row in rows)
+    assert f"up to {100 * (worst - 1):.1f} % dearer" in text
+    counts = [row["tumbling"]["optimal"] for row in rows]
+    assert re.search(rf"optimal in\s+{counts[0]} sets \(slides to 12\) and {counts[1]} sets", text)

@@ -7,6 +7,7 @@ import pytest
 
 import muntin as mt
 from muntin.plan.factor import factor_windows
+from muntin.plan.horizon import Horizon
 from muntin.plan.problem import Problem, Semantics, state
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_sets
@@ -17,7 +18,7 @@ def cost(windows: list[tuple[int, int]], aggregate: str, algorithm: str = "best"
 
 
 def problem(windows: tuple[Window, ...], semantics: Semantics) -> Problem:
-    return state(windows, semantics, Fraction(1), lcm(*(w.range for w in windows)), False)[0]
+    return state(windows, semantics, Fraction(1), Horizon(lcm(*(w.range for w in windows))))[0]
 
 
 def test_a_short_window_is_never_read_from_a_longer_one() -> None:

@@ -12,6 +12,7 @@ from muntin.plan import ALGORITHMS, Semantics
 from muntin.plan.candidates import candidates
 from muntin.plan.coverage import coverage_graph
 from muntin.plan.factor import factor_windows
+from muntin.plan.horizon import Horizon
 from muntin.plan.optimal import all_candidates
 from muntin.plan.problem import state
 from muntin.plan.selection import Selection
@@ -114,7 +115,7 @@ def test_mixed_aggregates_are_each_right(windows: list[Window], algorithm: str) 
 
 @given(window_sets(most=6, longest=30, offsets=True), st.sampled_from(list(Semantics)), RATES)
 def test_the_graph_agrees_with_the_algebra(windows: list[Window], semantics: Semantics, rate: int | Fraction) -> None:
-    problem, scale = state(windows, semantics, Fraction(rate), 10_000, False)
+    problem, scale = state(windows, semantics, Fraction(rate), Horizon(10_000))
     pool = candidates(problem)
     graph = coverage_graph(problem, pool)
     for child, edges in zip(graph.nodes, graph.parents, strict=True):
@@ -127,7 +128,7 @@ def test_the_graph_agrees_with_the_algebra(windows: list[Window], semantics: Sem
 
 @given(window_sets(most=5, longest=24, offsets=True), st.sampled_from(["covered by", "partitioned by"]), RATES)
 def test_a_selection_keeps_its_books(windows: list[Window], semantics: str, rate: int | Fraction) -> None:
-    problem, _ = state(windows, Semantics(semantics), Fraction(rate), 10_000, False)
+    problem, _ = state(windows, Semantics(semantics), Fraction(rate), Horizon(10_000))
     selection = Selection(problem, [*candidates(problem), *factor_windows(problem)])
     for factor in selection.pool:
         before, saving = selection.cost, selection.saving(factor)
@@ -146,7 +147,7 @@ def test_a_selection_keeps_its_books(windows: list[Window], semantics: str, rate
 
 @given(window_sets(most=4, longest=24, offsets=True), st.sampled_from(["covered by", "partitioned by"]))
 def test_candidates_are_among_all_candidates(windows: list[Window], semantics: str) -> None:
-    problem, _ = state(windows, Semantics(semantics), Fraction(1), 10_000, False)
+    problem, _ = state(windows, Semantics(semantics), Fraction(1), Horizon(10_000))
     useful = {c for c in candidates(problem) if any(problem.inputs(a, c) for a in problem.shapes)}
     assert useful <= all_candidates(problem)
 

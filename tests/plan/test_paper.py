@@ -8,6 +8,7 @@ import pytest
 import muntin as mt
 from muntin.plan.coverage import coverage_graph
 from muntin.plan.factor import benefit, best_factor_window
+from muntin.plan.horizon import Horizon
 from muntin.plan.problem import Problem, Semantics, Shape, state
 from muntin.window import Window
 from tests.executor import Execution
@@ -28,10 +29,12 @@ def costs(windows: list[Window], aggregate: str, rate: int = 1) -> dict[str, int
 
 def problem_of(windows: list[Window], semantics: Semantics = COVERED, rate: int = 1) -> Problem:
     """State a problem in the windows' own unit, so that shapes can be written as in the paper."""
-    stated, scale = state([*windows, Window(lcm(*(w.range for w in windows)) + 1)], semantics, Fraction(rate), 1, False)
+    stated, scale = state(
+        [*windows, Window(lcm(*(w.range for w in windows)) + 1)], semantics, Fraction(rate), Horizon(1)
+    )
     assert scale.unit == 1
     shapes = tuple(sorted(scale.shape(window) for window in windows))
-    return Problem(shapes, semantics, stated.raw, stated.step, lcm(*(w.range for w in windows)), False)
+    return Problem(shapes, semantics, stated.raw, stated.step, Horizon(lcm(*(w.range for w in windows))))
 
 
 def test_reference_rows() -> None:
@@ -178,7 +181,7 @@ def test_thresholds_of_algorithm_4(k1: int, m1: int, threshold: Fraction) -> Non
         r_w, r_f = 2, 2 * multiple
         s1 = r_f * 60
         r1 = k1 * s1
-        problem = Problem(((r_w, r_w, 0), (r1, s1, 0)), PARTITIONED, 1, 1, m1 * r1, False)
+        problem = Problem(((r_w, r_w, 0), (r1, s1, 0)), PARTITIONED, 1, 1, Horizon(m1 * r1))
         saved = benefit(problem, (r_f, r_f, 0), (r_w, r_w, 0), [(r1, s1, 0)])
         assert (saved >= 0) == (Fraction(r_f, r_w) >= threshold)
 

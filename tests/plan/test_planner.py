@@ -71,9 +71,10 @@ def test_other_horizons() -> None:
         ({"rate": None}, "rate None is no number"),
         ({"rate": "5/s"}, "rate '5/s' has a unit of time but the windows are plain numbers"),
         ({"windows": TIMED, "rate": "5/month"}, "has no fixed length"),
-        ({"horizon": 39}, "horizon 39 is shorter than the longest range 40. Use at least 40, or 'steady'."),
-        ({"windows": TIMED, "horizon": "1 minute"}, "horizon 1m is shorter than the longest range 40m"),
-        ({"horizon": "1 hour"}, "horizon '1 hour' is a duration but the windows are plain numbers"),
+        ({"horizon": 39}, "horizon 39 is shorter than the longest range. Use at least 40, or 'steady'."),
+        ({"windows": TIMED, "horizon": "1 minute"}, "horizon 1m is shorter than the longest range. Use at least 40m"),
+        ({"horizon": "1 hour"}, "horizon '1 hour' has a unit but the windows are plain numbers"),
+        ({"horizon": 2.5}, "horizon 2.5 is no length of time"),
         ({"horizon": "soon", "windows": TIMED}, "cannot read 'soon' as a duration"),
     ],
 )

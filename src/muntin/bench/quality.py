@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import lcm
 from statistics import fmean
 
 from muntin.bench.model import Progress
@@ -12,6 +11,7 @@ from muntin.bench.record import Row
 from muntin.plan import Semantics, plan
 from muntin.plan.best import search
 from muntin.plan.candidates import candidates
+from muntin.plan.horizon import parse_horizon
 from muntin.plan.problem import state
 from muntin.window import Window
 from muntin.workload import random_gen, rich_gen, sequential_sets
@@ -56,7 +56,7 @@ def window_sets(family: str, sets: int) -> Iterator[tuple[Window, ...]]:
 def _tumbling_cost(windows: tuple[Window, ...], aggregate: str, rate: int) -> int | Fraction:
     """Plan like best, but with tumbling factor windows only."""
     semantics = Semantics.COVERED_BY if aggregate == "min" else Semantics.PARTITIONED_BY
-    problem, scale = state(windows, semantics, Fraction(rate), lcm(*(window.range for window in windows)), False)
+    problem, scale = state(windows, semantics, Fraction(rate), parse_horizon(None, windows))
     pool = [shape for shape in candidates(problem) if shape[0] == shape[1]]
     return scale.cost(problem.cost(search(problem, pool)))
 

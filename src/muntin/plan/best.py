@@ -21,8 +21,9 @@ def best(problem: Problem) -> Parents:
     """Find a forest that is optimal or close to it, in milliseconds for twenty windows.
 
     >>> from muntin.plan.problem import Semantics
+    >>> from muntin.plan.horizon import Horizon
     >>> hopping = ((20, 10, 0), (21, 7, 0))  # Algorithm 3 finds nothing: the slides have no common divisor
-    >>> list(best(Problem(hopping, Semantics.PARTITIONED_BY, 1, 1, 420, False)))
+    >>> list(best(Problem(hopping, Semantics.PARTITIONED_BY, 1, 1, Horizon(420))))
     [(7, 7, 0), (10, 10, 0), (20, 10, 0), (21, 7, 0)]
     """
     return search(problem, candidates(problem))

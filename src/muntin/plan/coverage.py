@@ -29,8 +29,9 @@ class CoverageGraph:
 def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageGraph:
     """Draw the edges among the asked windows and some factor windows.
 
+    >>> from muntin.plan.horizon import Horizon
     >>> tumbling = tuple((r, r, 0) for r in (10, 20, 30, 40))
-    >>> graph = coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, 120, False))
+    >>> graph = coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120)))
     >>> graph.children
     ([(1, 2), (2, 3), (3, 4)], [(3, 2)], [], [])
     """

@@ -25,7 +25,7 @@ def explain(plan: Plan) -> str:
 def heading(plan: Plan) -> str:
     """Name the algorithm and what the costs are counted over."""
     unit = "" if plan.unit is not None else " units"
-    over = "steady state over" if plan.steady else "over"
+    over = "steady state over" if plan.over.steady else "over"
     return f"{plan.algorithm} plan, {plan.rate_text}, {over} {plan.horizon}{unit}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from muntin.aggregate import Aggregate
 from muntin.errors import QueryError
 from muntin.plan.explain import explain
+from muntin.plan.horizon import Horizon
 from muntin.plan.html import to_html
 from muntin.plan.mermaid import to_mermaid
 from muntin.plan.problem import Semantics
@@ -45,6 +46,8 @@ class Forest:
     semantics: Semantics
     aggregates: tuple[Aggregate, ...]
     nodes: tuple[Node, ...]
+    independent_cost: Cost
+    """What the asked windows cost without any sharing."""
 
     @property
     def cost(self) -> Cost:
@@ -73,16 +76,24 @@ class Plan:
     """Events per unit of the windows' lengths."""
     unit: int | None
     """The unit in which the rate is told, in microseconds; None for plain units."""
-    horizon: int
-    steady: bool
+    over: Horizon
+    """The stretch of time that costs are counted over."""
     forests: tuple[Forest, ...]
-    independent_cost: Cost
-    """What the windows cost without any sharing."""
 
     @property
     def cost(self) -> Cost:
         """Events and instances read within the horizon."""
         return _whole(sum((forest.cost for forest in self.forests), start=Fraction(0)))
+
+    @property
+    def independent_cost(self) -> Cost:
+        """What the windows cost without any sharing."""
+        return _whole(sum((forest.independent_cost for forest in self.forests), start=Fraction(0)))
+
+    @property
+    def horizon(self) -> int:
+        """The length of time that costs are counted over."""
+        return self.over.length
 
     @property
     def saving(self) -> float:
@@ -134,7 +145,7 @@ class Plan:
             "rate": _plain(self.rate * (self.unit or 1)),
             "rate_unit_micros": self.unit,
             "horizon": int(self.horizon),
-            "steady": self.steady,
+            "steady": self.over.steady,
             "cost": _plain(self.cost),
             "independent_cost": _plain(self.independent_cost),
             "forests": [

@@ -30,8 +30,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def optimal(problem: Problem) -> Parents:
     """Find a forest of the least cost among all forests with any factor windows.
 
+    >>> from muntin.plan.horizon import Horizon
     >>> tumbling = tuple((r, r, 0) for r in (20, 30, 40))
-    >>> list(optimal(Problem(tumbling, Semantics.COVERED_BY, 1, 1, 120, False)))
+    >>> list(optimal(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))))
     [(10, 10, 0), (20, 20, 0), (30, 30, 0), (40, 40, 0)]
     """
     if len(problem.shapes) > MOST_WINDOWS:

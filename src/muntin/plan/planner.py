@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from math import lcm
 
 from muntin.aggregate import Aggregate
-from muntin.duration import Duration, natural_unit, parse_duration
+from muntin.duration import natural_unit
 from muntin.errors import InternalError, QueryError
 from muntin.functions import FUNCTIONS
 from muntin.plan.best import best
 from muntin.plan.factor import factor
+from muntin.plan.horizon import Horizon, parse_horizon
 from muntin.plan.independent import independent
 from muntin.plan.logical import Forest, Node, Plan
 from muntin.plan.optimal import optimal
-from muntin.plan.problem import Parents, Problem, Semantics, state
+from muntin.plan.problem import Parents, Problem, Semantics, Shape, state
 from muntin.plan.rate import Rate, parse_rate
 from muntin.plan.shared import shared
 from muntin.query import check_aggregates, check_windows, several
@@ -52,33 +52,11 @@ def plan(
     aggregates = check_aggregates(_named(aggregate))
     if algorithm not in ALGORITHMS:
         raise QueryError(f"unknown algorithm {algorithm!r}. Use one of {', '.join(map(repr, ALGORITHMS))}.")
-    timed = asked[0].is_timed
-    unit = (
-        natural_unit([length for window in asked for length in (window.range, window.slide, window.offset)])
-        if timed
-        else None
-    )
-    events, unit = parse_rate(rate, unit)
-    length, steady = _horizon(horizon, asked)
-    forests = tuple(
-        _forest(asked, semantics, members, events, length, steady, algorithm)
-        for semantics, members in _group(aggregates)
-    )
-    alone = sum(
-        (
-            window.range * window.recurrence(length) if not steady else Fraction(window.range * length, window.slide)
-            for window in asked
-        ),
-        Fraction(0),
-    )
-    cost = alone * events * len(forests)
-    found = Plan(
-        asked, algorithm, events, unit, length, steady, forests, cost.numerator if cost.denominator == 1 else cost
-    )
-    if found.cost > found.independent_cost:
-        change = f"from {found.independent_cost} to {found.cost}"
-        raise InternalError(f"algorithm {algorithm!r} raised the cost {change} for {asked}. Please report this.")
-    return found
+    events, unit = parse_rate(rate, _natural_unit(asked))
+    over = parse_horizon(horizon, asked)
+    groups = _group(aggregates)
+    forests = tuple(_forest(asked, members, semantics, events, over, algorithm) for semantics, members in groups)
+    return Plan(asked, algorithm, events, unit, over, forests)
 
 
 def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggregate]:
@@ -95,6 +73,12 @@ def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggre
     return found
 
 
+def _natural_unit(windows: tuple[Window, ...]) -> int | None:
+    if not windows[0].is_timed:
+        return None
+    return natural_unit([length for window in windows for length in (window.range, window.slide, window.offset)])
+
+
 def _group(aggregates: tuple[Aggregate, ...]) -> list[tuple[Semantics, tuple[Aggregate, ...]]]:
     """Group aggregates by what they may read.
 
@@ -104,67 +88,48 @@ def _group(aggregates: tuple[Aggregate, ...]) -> list[tuple[Semantics, tuple[Agg
     mergeable = tuple(aggregate for aggregate in aggregates if aggregate.function.mergeable)
     others = tuple(aggregate for aggregate in aggregates if not aggregate.function.mergeable)
     overlap_safe = all(aggregate.function.overlap_safe for aggregate in mergeable)
-    groups = [
-        (Semantics.COVERED_BY if overlap_safe else Semantics.PARTITIONED_BY, mergeable),
-        (Semantics.ALONE, others),
+    semantics = Semantics.COVERED_BY if overlap_safe else Semantics.PARTITIONED_BY
+    return [
+        (semantics, members) for semantics, members in ((semantics, mergeable), (Semantics.ALONE, others)) if members
     ]
-    return [(semantics, members) for semantics, members in groups if members]
-
-
-def _horizon(horizon: Length | None, windows: tuple[Window, ...]) -> tuple[int, bool]:
-    unit = Duration if windows[0].is_timed else int
-    if horizon is None:
-        return unit(lcm(*(window.range for window in windows))), False
-    if horizon == "steady":
-        return unit(lcm(*(window.slide for window in windows))), True
-    if not isinstance(horizon, int) and unit is int:
-        raise QueryError(
-            f"horizon {horizon!r} is a duration but the windows are plain numbers. Use a number, or 'steady'."
-        )
-    length = horizon if isinstance(horizon, int) else parse_duration(horizon)
-    longest = max(window.range for window in windows)
-    if length < longest:
-        raise QueryError(
-            f"horizon {unit(length)} is shorter than the longest range {longest}. Use at least {longest}, or 'steady'."
-        )
-    return unit(length), False
 
 
 def _forest(
-    windows: tuple[Window, ...],
-    semantics: Semantics,
+    asked: tuple[Window, ...],
     aggregates: tuple[Aggregate, ...],
+    semantics: Semantics,
     rate: Fraction,
-    horizon: int,
-    steady: bool,
+    horizon: Horizon,
     algorithm: str,
 ) -> Forest:
-    problem, scale = state(windows, semantics, rate, horizon, steady)
+    problem, scale = state(asked, semantics, rate, horizon)
     parents = ALGORITHMS[algorithm](problem)
-    asked = {scale.shape(window): window for window in windows}
-    _check_forest(problem, parents)
+    _check(problem, parents, algorithm)
+    known = {scale.shape(window): window for window in asked}
 
-    def window(shape: tuple[int, int, int]) -> Window:
-        found = asked.get(shape) or scale.window(shape)
-        return found.timed() if windows[0].is_timed else found
+    def window(shape: Shape) -> Window:
+        found = known.get(shape) or scale.window(shape)
+        return found.timed() if asked[0].is_timed else found
 
     nodes = tuple(
         Node(
-            window(child),
-            None if parent is None else window(parent),
-            problem.instances(child),
-            scale.cost(problem.price(child, parent)),
-            child not in asked,
+            window=window(child),
+            parent=None if parent is None else window(parent),
+            instances=problem.instances(child),
+            inputs=scale.cost(problem.price(child, parent)),
+            is_factor=child not in known,
         )
         for child, parent in parents.items()
     )
-    return Forest(semantics, aggregates, nodes)
+    return Forest(semantics, aggregates, nodes, scale.cost(problem.cost(independent(problem))))
 
 
-def _check_forest(problem: Problem, parents: Parents) -> None:
-    """Hold every algorithm to its contract: all asked windows are there, and every read is allowed."""
+def _check(problem: Problem, parents: Parents, algorithm: str) -> None:
+    """Hold an algorithm to its contract: all asked windows are there, every read is allowed, the cost is not raised."""
     if missing := problem.asked - parents.keys():
-        raise InternalError(f"the plan lacks {sorted(missing)}. Please report this.")
+        raise InternalError(f"algorithm {algorithm!r} left out {sorted(missing)}. Please report this.")
     for child, parent in parents.items():
         if parent is not None and (parent not in parents or not problem.inputs(child, parent)):
-            raise InternalError(f"the plan lets {child} read {parent}, which is not allowed. Please report this.")
+            raise InternalError(f"algorithm {algorithm!r} lets {child} read {parent}. Please report this.")
+    if problem.cost(parents) > problem.cost(independent(problem)):
+        raise InternalError(f"algorithm {algorithm!r} raised the cost of {problem}. Please report this.")

@@ -12,7 +12,8 @@ from enum import Enum
 from fractions import Fraction
 from math import gcd
 
-from muntin.window import Window, recurrence
+from muntin.plan.horizon import Horizon
+from muntin.window import Window
 
 Shape = tuple[int, int, int]
 """Range, slide and offset of a window in the problem's own unit of length."""
@@ -44,16 +45,15 @@ class Problem:
     semantics: Semantics
     raw: int
     step: int
-    horizon: int
-    steady: bool
+    horizon: Horizon
     asked: frozenset[Shape] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "asked", frozenset(self.shapes))
 
     def instances(self, shape: Shape) -> int:
-        """Count the instances in the horizon: the paper's n, or in the steady state one per slide."""
-        return self.horizon // shape[1] if self.steady else recurrence(shape[0], shape[1], self.horizon)
+        """Count the instances in the horizon: the paper's n."""
+        return self.horizon.instances(shape[0], shape[1])
 
     def inputs(self, child: Shape, parent: Shape) -> int:
         """Count the parent's instances that one instance of the child reads; 0 where it must not read them."""
@@ -101,12 +101,10 @@ class Scale:
         return exact.numerator if exact.denominator == 1 else exact
 
 
-def state(
-    windows: Iterable[Window], semantics: Semantics, rate: Fraction, horizon: int, steady: bool
-) -> tuple[Problem, Scale]:
+def state(windows: Iterable[Window], semantics: Semantics, rate: Fraction, horizon: Horizon) -> tuple[Problem, Scale]:
     """State the planning problem of some windows; the rate is in events per unit of their lengths.
 
-    >>> problem, scale = state([Window(20), Window(30)], Semantics.COVERED_BY, Fraction(1), 60, False)
+    >>> problem, scale = state([Window(20), Window(30)], Semantics.COVERED_BY, Fraction(1), Horizon(60))
     >>> problem.shapes, problem.raw, scale.window((1, 1, 0))
     (((2, 2, 0), (3, 3, 0)), 10, Window(10, 10))
     """
@@ -115,4 +113,4 @@ def state(
     per_unit = rate * unit
     scale = Scale(unit, per_unit.denominator)
     shapes = tuple(scale.shape(window) for window in asked)
-    return Problem(shapes, semantics, per_unit.numerator, per_unit.denominator, horizon // unit, steady), scale
+    return Problem(shapes, semantics, per_unit.numerator, per_unit.denominator, horizon.scaled(unit)), scale

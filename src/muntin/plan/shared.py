@@ -14,8 +14,9 @@ def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
     Ties fall to the raw input, then to the longer slide, so that a plan is a forest and the same every time.
 
     >>> from muntin.plan.problem import Semantics
+    >>> from muntin.plan.horizon import Horizon
     >>> tumbling = tuple((r, r, 0) for r in (20, 30, 40))
-    >>> shared(Problem(tumbling, Semantics.COVERED_BY, 1, 1, 120, False))
+    >>> shared(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120)))
     {(20, 20, 0): None, (30, 30, 0): None, (40, 40, 0): (20, 20, 0)}
     """
     graph = coverage_graph(problem, factors)
