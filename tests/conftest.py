@@ -1,8 +1,10 @@
 import pytest
 from hypothesis import settings
 
-settings.register_profile("muntin", deadline=None, derandomize=True)
-settings.load_profile("muntin")
+settings.register_profile("standard", deadline=None, derandomize=True)
+settings.register_profile("quick", settings.get_profile("standard"), max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.load_profile("standard")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

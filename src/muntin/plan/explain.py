@@ -49,7 +49,7 @@ def total(plan: Plan) -> str:
     """Compare the cost with that of evaluating every window alone."""
     cost, alone = plan.cost, plan.independent_cost
     if cost == alone:
-        return f"cost {number(cost)}: nothing can be shared"
+        return f"cost {number(cost)}: nothing is shared"
     times = float(Fraction(alone) / cost)
     return f"cost {number(cost)} instead of {number(alone)}: saves {plan.saving:.1%}, {times:.2f} times cheaper"
 
