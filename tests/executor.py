@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from muntin.aggregate import Aggregate, Partial
-from muntin.plan import Forest, Node, Plan
+from muntin.plan import Node, Plan
 from muntin.window import Window
 
 Events = Callable[[int], list[Any]]
@@ -17,10 +17,9 @@ Events = Callable[[int], list[Any]]
 
 @dataclass
 class Execution:
-    """One aggregate over one forest; reads every instance as the plan says and counts what it reads."""
+    """One aggregate of a plan; reads every instance as the plan says and counts what it reads."""
 
     plan: Plan
-    forest: Forest
     aggregate: Aggregate
     events: Events
     consumed: int = 0
@@ -30,8 +29,8 @@ class Execution:
         """Give the result of every instance in the horizon, by window and start."""
         lower = self.aggregate.function.lower
         results = {}
-        for node in self.forest.nodes:
-            for start in starts(self.plan, node):
+        for node in self.plan.nodes:
+            for start in starts(node):
                 partial = self._partial(node, start, count=True)
                 if not node.is_factor:
                     results[node.window, start] = lower(partial)
@@ -49,11 +48,11 @@ class Execution:
         end = start + node.window.range
         if node.parent is None:
             return [self.aggregate.function.lift(value) for time in range(start, end) for value in self.events(time)]
-        parent = next(other for other in self.forest.nodes if other.window == node.parent)
+        parent = next(other for other in self.plan.nodes if other.window == node.parent)
         return [self._partial(parent, begin) for begin, _ in parent.window.instances(start, end)]
 
 
-def starts(plan: Plan, node: Node) -> list[int]:
+def starts(node: Node) -> list[int]:
     """List where the instances begin that the model counts, from the first one at or after time 0."""
     window = node.window
     return [window.offset + k * window.slide for k in range(node.instances)]

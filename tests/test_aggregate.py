@@ -177,8 +177,8 @@ def test_user_defined_aggregates_can_say_what_they_allow() -> None:
     assert product.name == "product_v"
     assert not product.function.overlap_safe
     longest = mt.user_defined("longest", "s", lift=len, combine=max, lower=lambda n: n, overlap_safe=True)
-    assert mt.plan([mt.Window(10, 2), mt.Window(8, 2)], longest).forests[0].semantics.value == "covered by"
-    assert mt.plan([mt.Window(10, 2), mt.Window(8, 2)], product).forests[0].semantics.value == "partitioned by"
+    assert mt.plan([mt.Window(10, 2), mt.Window(8, 2)], longest).semantics.value == "covered by"
+    assert mt.plan([mt.Window(10, 2), mt.Window(8, 2)], product).semantics.value == "partitioned by"
 
 
 @pytest.mark.parametrize(
@@ -191,6 +191,11 @@ def test_user_defined_aggregates_can_say_what_they_allow() -> None:
         (lambda: mt.approx_quantile("v", "half"), "fraction 'half' is out of bounds"),  # type: ignore[arg-type]
         (lambda: mt.approx_quantile("v", 0.5, k=1), "k 1 is out of bounds"),
         (lambda: mt.approx_count_distinct("v", lg_k=40), "lg_k 40 is out of bounds"),
+        (lambda: mt.approx_count_distinct("v", lg_k=12.5), "lg_k 12.5 is out of bounds"),  # type: ignore[arg-type]
+        (lambda: mt.approx_quantile("v", 0.5, k="x"), "k 'x' is out of bounds"),  # type: ignore[arg-type]
+        (lambda: mt.percentile("v", True), "fraction True is out of bounds"),
+        (lambda: Aggregate("min", ("v",)), "'min' is no aggregate function"),  # type: ignore[arg-type]
+        (lambda: mt.user_defined(3, "v", lift=len, combine=max, lower=len), "3 is no name of an aggregate"),  # type: ignore[arg-type]
         (lambda: Aggregate(FUNCTIONS["corr"], ("x",)), "corr takes 2 columns, not 1"),
         (lambda: mt.user_defined("f", "v", lift=1, combine=max, lower=len), "1 in aggregate 'f' is no function"),  # type: ignore[arg-type]
     ],

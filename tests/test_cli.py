@@ -22,12 +22,13 @@ def test_plans_are_printed_with_costs_before_and_after() -> None:
 
 
 def test_json_holds_the_whole_plan() -> None:
-    plan = json.loads(run("plan", "20, 30, 40", "--format", "json", "-a", "min", "-a", "median"))
-    assert (plan["cost"], plan["independent_cost"]) == (510, 720)
-    shared, alone = plan["forests"]
-    assert [window["reads"] for window in alone["windows"]] == [None, None, None]
-    window = {"label": "10", "range": 10, "slide": 10, "offset": 0}
-    assert shared["windows"][0] == window | {"factor": True, "reads": None, "instances": 12, "inputs": 10, "cost": 120}
+    plan = json.loads(run("plan", "20, 30, 40", "--format", "json", "-a", "min", "-a", "sum"))
+    assert (plan["cost"], plan["independent_cost"]) == (150, 360)
+    assert (plan["semantics"], plan["aggregates"]) == ("partitioned by", ["min(value)", "sum(value)"])
+    factor = {"label": "10", "range": 10, "slide": 10, "offset": 0}
+    first, second, *_ = plan["windows"]
+    assert first == factor | {"factor": True, "reads": None, "instances": 12, "inputs": 10, "cost": 120}
+    assert second["reads"] == factor
 
 
 def test_html_needs_no_network() -> None:
@@ -56,6 +57,9 @@ def test_html_and_mermaid_escape_ids() -> None:
         (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
         (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),
+        (("plan", "20", "--horizon", "²"), "Error: horizon '²' has a unit but"),
+        (("plan", "9" * 5000), "Error: cannot read"),
+        (("plan", "1" + " " * 8000 + "x/"), "Error: cannot read"),
     ],
 )
 def test_mistakes_end_with_a_message(arguments: tuple[str, ...], message: str) -> None:

@@ -40,6 +40,7 @@ def test_reads_durations(value: str | timedelta, micros: int) -> None:
     [
         ("5 parsecs", "unknown unit 'parsecs' in '5 parsecs'"),
         ("1 month", "has no fixed length. Use days"),
+        ("1M", "'M' in '1M' may be minutes or months"),
         ("2 years", "has no fixed length. Use days"),
         ("P1M", "have no fixed length"),
         ("P1Y", "have no fixed length"),

@@ -36,9 +36,15 @@ def test_an_int_beside_a_duration_is_in_microseconds() -> None:
         (lambda: mt.Query("ts", [], HOUR, [mt.min("v"), mt.min("v")]), "output name 'min_v' is asked for twice"),
         (lambda: mt.Query("ts", ["window"], HOUR, mt.count()), "output name 'window' is asked for twice"),
         (lambda: mt.Query("ts", ["k"], HOUR, mt.count().alias("k")), "output name 'k' is asked for twice"),
+        (lambda: mt.Query("ts", ["k", "k"], HOUR, mt.count()), "key 'k' stands twice in by"),
+        (lambda: mt.Query("ts", [], (20, 10), mt.count()), "20 is no window"),  # type: ignore[arg-type]
+        (lambda: mt.Query("ts", [], None, mt.count()), "None is no window"),  # type: ignore[arg-type]
+        (lambda: mt.Query("ts", [], HOUR, mt.min("v")).check(None), "no column 'ts', 'v' in the input"),  # type: ignore[arg-type]
+        (lambda: mt.Query("ts", [], HOUR, mt.min("v")).check("tv"), "Its columns are 'tv'"),
+        (lambda: mt.QuerySet(5), "5 is no query"),  # type: ignore[arg-type]
         (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is no column"),
         (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),  # type: ignore[list-item]
-        (lambda: mt.Query("ts", [], ["1 hour"], mt.count()), "'1 hour' is no window. Use mt.tumbling('1 hour')"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [], ["1 hour"], mt.count()), "'1 hour' is no window. Make one with mt.tumbling(range)"),  # type: ignore[list-item]
         (lambda: mt.Query("ts", [], HOUR, ["min"]), "'min' is no aggregate"),  # type: ignore[list-item]
         (lambda: mt.Query("ts", ["k"], HOUR, mt.min("v")).check(["ts", "x"]), "no column 'k', 'v' in the input"),
         (lambda: mt.QuerySet([]), "a query set has no queries"),

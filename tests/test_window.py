@@ -1,5 +1,6 @@
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +132,8 @@ def test_text_timedelta_and_ints_make_the_same_window() -> None:
     hour = 3_600_000_000
     assert mt.tumbling("1 hour") == mt.tumbling(timedelta(hours=1)) == mt.tumbling(hour) == mt.hopping("PT1H", "60 min")
     assert hash(mt.tumbling("1 hour")) == hash(mt.tumbling(hour))
+    assert mt.tumbling(np.int64(hour)) == mt.tumbling(hour)  # type: ignore[arg-type]
+    assert type(mt.tumbling(np.int64(hour)).range) is int  # type: ignore[arg-type]
     assert Window("1 hour", hour // 12).label == "1h/5m"
     assert mt.tumbling("1 hour", id="a") == mt.tumbling("1 hour", id="b")
     assert sorted([Window(3), Window(2, 1), Window(2)]) == [Window(2, 1), Window(2), Window(3)]
@@ -139,15 +142,22 @@ def test_text_timedelta_and_ints_make_the_same_window() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Window(0), "range 0 is not positive. Use a range of at least 1."),
-        (lambda: Window(-5), "range -5 is not positive. Use a range of at least 1."),
-        (lambda: Window(5, 0), "slide 0 is not positive. Use a slide of at least 1."),
+        (lambda: Window(0), "range 0 is not positive. Use a range longer than nothing."),
+        (lambda: Window(-5), "range -5 is not positive."),
+        (lambda: Window(5, 0), "slide 0 is not positive. Use a slide longer than nothing."),
         (
             lambda: mt.hopping("5 min", "10 min", id="w3"),
             "slide 10m exceeds range 5m in window 'w3'. Use a slide of at most 5m.",
         ),
         (lambda: mt.tumbling("1 month"), "'month' in '1 month' has no fixed length. Use days, for example '30 days'."),
-        (lambda: mt.tumbling(2**63), "range 9,223,372,036,854,775,808 exceeds 2**63 - 1. Use a shorter range."),
+        (lambda: mt.tumbling(2**63), "range of 64 bits exceeds 2**63 - 1. Use a shorter range."),
+        (lambda: mt.tumbling(10**5000), "exceeds 2**63 - 1"),
+        (lambda: mt.tumbling("9" * 5000 + " s"), "as a duration"),
+        (lambda: mt.tumbling("0 minutes", id="w"), "range 0s is not positive in window 'w'."),
+        (
+            lambda: Window(30, 30, 5).multiplier(Window(10)),
+            "It would need a longer range, and a slide, range and offset that differ from it by multiples of 10.",
+        ),
         (lambda: mt.tumbling("5 fortnights"), "unknown unit 'fortnights' in '5 fortnights'."),
         (lambda: mt.tumbling(2.5), "range 2.5 is no length of time."),  # type: ignore[arg-type]
         (lambda: mt.tumbling(True), "range True is no length of time."),

@@ -7,13 +7,12 @@ properties and merges, never for a function's name.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import QueryError
 
 Partial = tuple[Any, ...]
 
@@ -96,6 +95,8 @@ class Aggregate:
     options: tuple[tuple[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.function, Function):
+            raise QueryError(f"{self.function!r} is no aggregate function. Use one such as mt.min('v').")
         if len(self.columns) not in self.function.inputs:
             takes = " or ".join(map(str, self.function.inputs))
             raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
@@ -128,59 +129,3 @@ class Aggregate:
             if partial is not None:
                 total = partial if total is None else self.function.combine(total, partial)
         return self.function.lower(total, **dict(self.options))
-
-
-def combine_by(merge: Merge) -> Callable[[Partial, Partial], Partial]:
-    """Give the function that merges two partials in plain Python.
-
-    >>> combine_by(Merge.SUM)((10, 2), (5, 1))
-    (15, 3)
-    """
-    match merge:
-        case Merge.SUM:
-            return lambda a, b: tuple(x + y for x, y in zip(a, b, strict=True))
-        case Merge.MIN | Merge.EARLIER:
-            return lambda a, b: b if _order(b[0]) < _order(a[0]) else a
-        case Merge.MAX | Merge.LATER:
-            return lambda a, b: b if _order(b[0]) > _order(a[0]) else a
-        case Merge.AND:
-            return lambda a, b: (a[0] and b[0],)
-        case Merge.OR:
-            return lambda a, b: (a[0] or b[0],)
-        case Merge.MOMENTS:
-            return _merge_moments
-        case Merge.COMOMENTS:
-            return _merge_comoments
-        case Merge.UNION:
-            return lambda a, b: (a[0] | b[0],)
-        case Merge.SKETCH | Merge.CUSTOM | Merge.NONE:
-            return _refuse_merge
-
-
-def _order(value: Any) -> tuple[bool, Any]:
-    """Order values as Spark does: NaN is the greatest."""
-    return (True, 0) if isinstance(value, float) and math.isnan(value) else (False, value)
-
-
-def _merge_moments(a: Partial, b: Partial) -> Partial:
-    (n, mean_a, m2_a), (m, mean_b, m2_b) = a, b
-    count, delta = n + m, mean_b - mean_a
-    return count, mean_a + delta * m / count, m2_a + m2_b + delta * delta * n * m / count
-
-
-def _merge_comoments(a: Partial, b: Partial) -> Partial:
-    (n, xa, ya, x2a, y2a, ca), (m, xb, yb, x2b, y2b, cb) = a, b
-    count, dx, dy = n + m, xb - xa, yb - ya
-    share = n * m / count
-    return (
-        count,
-        xa + dx * m / count,
-        ya + dy * m / count,
-        x2a + x2b + dx * dx * share,
-        y2a + y2b + dy * dy * share,
-        ca + cb + dx * dy * share,
-    )
-
-
-def _refuse_merge(a: Partial, b: Partial) -> Partial:
-    raise UnsupportedError("these partials are merged by Spark, not in plain Python. Run the query with mt.aggregate.")

@@ -60,8 +60,7 @@ def plan_command(
 ) -> None:
     """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
     with _errors_as_messages():
-        length = int(horizon) if horizon is not None and horizon.isdigit() else horizon
-        found = plan(parse_windows(windows), aggregates, rate, algorithm, length)
+        found = plan(parse_windows(windows), aggregates, rate, algorithm, horizon)
     click.echo(FORMATS[form](found))
 
 
@@ -121,10 +120,13 @@ def bench_planning(out: Path) -> None:
 @click.option("--out", type=click.Path(path_type=Path), default=Path("docs/benchmarks.md"), show_default=True)
 def bench_report(results: Path, out: Path) -> None:
     """Write the tables and figures of all result files into one document."""
-    from muntin.bench.plots import planning_figure
     from muntin.bench.record import load
     from muntin.bench.report import PLANNING_FIGURE, report
 
+    try:
+        from muntin.bench.plots import planning_figure
+    except ModuleNotFoundError as error:
+        raise click.ClickException(f"{error}. Install the drawing library: pip install 'muntin[bench]'.") from error
     out.write_text(report(results), encoding="utf-8")
     planning_figure(load(results / "planning.json"), out.parent / PLANNING_FIGURE)
     click.echo(f"wrote {out}")

@@ -45,10 +45,10 @@ _NO_FIXED_LENGTH = frozenset(
     ["mo", "mon", "mons", "month", "months", "q", "quarter", "quarters", "y", "yr", "yrs", "year", "years"]
 )
 
-_TERM = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([^\W\d_]+)")
+_TERM = re.compile(r"([+-]?\d{1,25}(?:\.\d{1,25})?)\s*([^\W\d_]+)")
 _ISO = re.compile(
-    r"([+-]?)P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?"
-    r"(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
+    r"([+-]?)P(?=.)(?:(\d{1,25})Y)?(?:(\d{1,25})M)?(?:(\d{1,25})W)?(?:(\d{1,25})D)?"
+    r"(?:T(?=.)(?:(\d{1,25})H)?(?:(\d{1,25})M)?(?:(\d{1,25}(?:\.\d{1,25})?)S)?)?"
 )
 _BETWEEN = re.compile(r"[\s,]*(?:and\s+)?")
 
@@ -127,6 +127,8 @@ def natural_unit(micros: list[int]) -> int:
 
 
 def _unit(word: str, value: object) -> int:
+    if word == "M":
+        raise QueryError(f"'M' in {value!r} may be minutes or months. Write 'min', or days for months.")
     unit = word.casefold()
     if unit in _MICROS:
         return _MICROS[unit]

@@ -6,193 +6,82 @@ need the rows of every window; the sketches beside them (approx_quantile, approx
 
 from __future__ import annotations
 
-import builtins
-import math
-import statistics
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from muntin.aggregate import Aggregate, Function, Kind, Merge, Partial, combine_by
-from muntin.errors import QueryError, UnsupportedError
-
-
-def _value(value: Any) -> Partial | None:
-    return None if value is None else (value,)
-
-
-def _first(partial: Partial | None) -> Any:
-    return None if partial is None else partial[0]
-
-
-def _tally(partial: Partial | None) -> int:
-    return 0 if partial is None else partial[0]
-
-
-def _by_order(value: Any, order: Any) -> Partial | None:
-    return None if order is None else (order, value)
-
-
-def _second(partial: Partial | None) -> Any:
-    return None if partial is None else partial[1]
-
-
-def _moments(value: Any) -> Partial | None:
-    return None if value is None else (1, builtins.float(value), 0.0)
-
-
-def _spread(sample: bool, root: bool) -> Callable[[Partial | None], float | None]:
-    def lower(partial: Partial | None) -> float | None:
-        degrees = 0 if partial is None else partial[0] - sample
-        if partial is None or degrees == 0:
-            return None
-        variance = builtins.max(partial[2] / degrees, 0.0)
-        return math.sqrt(variance) if root else variance
-
-    return lower
-
-
-def _comoments(x: Any, y: Any) -> Partial | None:
-    return None if x is None or y is None else (1, builtins.float(x), builtins.float(y), 0.0, 0.0, 0.0)
-
-
-def _covariance(sample: bool) -> Callable[[Partial | None], float | None]:
-    def lower(partial: Partial | None) -> float | None:
-        degrees = 0 if partial is None else partial[0] - sample
-        return None if partial is None or degrees == 0 else partial[5] / degrees
-
-    return lower
-
-
-def _correlation(partial: Partial | None) -> float | None:
-    scale = 0.0 if partial is None else math.sqrt(partial[3] * partial[4])
-    return None if partial is None or scale == 0 else partial[5] / scale
-
-
-def _only_in_spark(*_: Any) -> Any:
-    raise UnsupportedError("this sketch is built by Spark, not in plain Python. Run the query with mt.aggregate.")
+from muntin import steps
+from muntin.aggregate import Aggregate, Function, Kind, Merge
+from muntin.errors import QueryError
 
 
 def _distributive(name: str, merge: Merge, **properties: Any) -> Function:
-    return Function(name, Kind.DISTRIBUTIVE, merge, (name,), _value, combine_by(merge), _first, **properties)
+    lift, lower = steps.lift_value, steps.lower_first
+    return Function(name, Kind.DISTRIBUTIVE, merge, (name,), lift, steps.COMBINE[merge], lower, **properties)
+
+
+def _counting(name: str, lift: Callable[..., Any], inputs: tuple[int, ...]) -> Function:
+    combine, lower = steps.add, steps.lower_count
+    return Function(name, Kind.DISTRIBUTIVE, Merge.SUM, ("count",), lift, combine, lower, inputs, invertible=True)
 
 
 def _algebraic(
-    name: str,
-    merge: Merge,
-    partials: str,
-    lift: Callable[..., Partial | None],
-    lower: Callable[[Partial | None], Any],
-    **properties: Any,
+    name: str, merge: Merge, partials: str, lift: Callable[..., Any], lower: Callable[..., Any], **properties: Any
 ) -> Function:
-    return Function(name, Kind.ALGEBRAIC, merge, tuple(partials.split()), lift, combine_by(merge), lower, **properties)
+    columns = tuple(partials.split())
+    return Function(name, Kind.ALGEBRAIC, merge, columns, lift, steps.COMBINE[merge], lower, **properties)
+
+
+def _moments(name: str, lower: Callable[..., Any]) -> Function:
+    return _algebraic(name, Merge.MOMENTS, "count mean m2", steps.lift_moments, lower, invertible=True)
+
+
+def _comoments(name: str, lower: Callable[..., Any]) -> Function:
+    columns = "count mean_x mean_y m2_x m2_y c_xy"
+    return _algebraic(name, Merge.COMOMENTS, columns, steps.lift_comoments, lower, inputs=(2,), invertible=True)
+
+
+def _sketch(name: str, *, overlap_safe: bool) -> Function:
+    refuse = steps.only_in_spark
+    return Function(name, Kind.ALGEBRAIC, Merge.SKETCH, ("sketch",), refuse, refuse, refuse, overlap_safe=overlap_safe)
 
 
 def _holistic(name: str, lower: Callable[..., Any]) -> Function:
-    """Make a function of all values, which plain Python collects in a list."""
-    return Function(
-        name,
-        Kind.HOLISTIC,
-        Merge.NONE,
-        (),
-        lambda value: None if value is None else ([value],),
-        lambda a, b: (a[0] + b[0],),
-        lambda partial, **options: None if partial is None else lower(partial[0], **options),
-    )
-
-
-def _interpolate(values: list[Any], fraction: float) -> float:
-    """Give the value at a fraction of the sorted values, between two of them in proportion."""
-    ordered = sorted(values)
-    below, share = divmod(fraction * (len(ordered) - 1), 1)
-    low, high = ordered[int(below)], ordered[builtins.min(int(below) + 1, len(ordered) - 1)]
-    return builtins.float(low + (high - low) * share)
-
-
-def _sketch(name: str) -> Function:
-    return _algebraic(name, Merge.SKETCH, "sketch", _only_in_spark, _only_in_spark)
+    return Function(name, Kind.HOLISTIC, Merge.NONE, (), steps.lift_list, steps.add, lower)
 
 
 _SELECTIVE: dict[str, Any] = {"selective": True, "overlap_safe": True}
+_BY_ORDER: dict[str, Any] = {"partials": "order value", "lift": steps.lift_value_by_order, "lower": steps.lower_second}
+_BY_TIME: dict[str, Any] = {"partials": "time value", "lift": steps.lift_value_by_time, "lower": steps.lower_second}
 
 MIN = _distributive("min", Merge.MIN, **_SELECTIVE)
 MAX = _distributive("max", Merge.MAX, **_SELECTIVE)
 SUM = _distributive("sum", Merge.SUM, invertible=True)
 BOOL_AND = _distributive("bool_and", Merge.AND, **_SELECTIVE)
 BOOL_OR = _distributive("bool_or", Merge.OR, **_SELECTIVE)
-COUNT = Function(
-    "count",
-    Kind.DISTRIBUTIVE,
-    Merge.SUM,
-    ("count",),
-    lambda *values: None if None in values else (1,),
-    combine_by(Merge.SUM),
-    _tally,
-    inputs=(0, 1),
-    invertible=True,
-)
-COUNT_IF = Function(
-    "count_if",
-    Kind.DISTRIBUTIVE,
-    Merge.SUM,
-    ("count",),
-    lambda v: (1,) if v else None,
-    combine_by(Merge.SUM),
-    _tally,
-    invertible=True,
-)
-AVG = _algebraic(
-    "avg",
-    Merge.SUM,
-    "sum count",
-    lambda v: None if v is None else (v, 1),
-    lambda partial: None if partial is None else partial[0] / partial[1],
-    invertible=True,
-)
-VARIANCE = _algebraic("variance", Merge.MOMENTS, "count mean m2", _moments, _spread(True, False), invertible=True)
-VAR_POP = _algebraic("var_pop", Merge.MOMENTS, "count mean m2", _moments, _spread(False, False), invertible=True)
-STDDEV = _algebraic("stddev", Merge.MOMENTS, "count mean m2", _moments, _spread(True, True), invertible=True)
-STDDEV_POP = _algebraic("stddev_pop", Merge.MOMENTS, "count mean m2", _moments, _spread(False, True), invertible=True)
-_COMOMENTS = "count mean_x mean_y m2_x m2_y c_xy"
-COVAR_SAMP = _algebraic(
-    "covar_samp", Merge.COMOMENTS, _COMOMENTS, _comoments, _covariance(True), inputs=(2,), invertible=True
-)
-COVAR_POP = _algebraic(
-    "covar_pop", Merge.COMOMENTS, _COMOMENTS, _comoments, _covariance(False), inputs=(2,), invertible=True
-)
-CORR = _algebraic("corr", Merge.COMOMENTS, _COMOMENTS, _comoments, _correlation, inputs=(2,), invertible=True)
-MIN_BY = _algebraic("min_by", Merge.EARLIER, "order value", _by_order, _second, inputs=(2,), **_SELECTIVE)
-MAX_BY = _algebraic("max_by", Merge.LATER, "order value", _by_order, _second, inputs=(2,), **_SELECTIVE)
-FIRST = _algebraic(
-    "first", Merge.EARLIER, "time value", lambda time, v: _by_order(v, time), _second, takes_time=True, **_SELECTIVE
-)
-LAST = _algebraic(
-    "last", Merge.LATER, "time value", lambda time, v: _by_order(v, time), _second, takes_time=True, **_SELECTIVE
-)
+COUNT = _counting("count", steps.lift_row, inputs=(0, 1))
+COUNT_IF = _counting("count_if", steps.lift_true, inputs=(1,))
+AVG = _algebraic("avg", Merge.SUM, "sum count", steps.lift_sum_count, steps.lower_mean, invertible=True)
+VARIANCE = _moments("variance", steps.lower_variance)
+VAR_POP = _moments("var_pop", steps.lower_var_pop)
+STDDEV = _moments("stddev", steps.lower_stddev)
+STDDEV_POP = _moments("stddev_pop", steps.lower_stddev_pop)
+COVAR_SAMP = _comoments("covar_samp", steps.lower_covar_samp)
+COVAR_POP = _comoments("covar_pop", steps.lower_covar_pop)
+CORR = _comoments("corr", steps.lower_correlation)
+MIN_BY = _algebraic("min_by", Merge.EARLIER, inputs=(2,), **_BY_ORDER, **_SELECTIVE)
+MAX_BY = _algebraic("max_by", Merge.LATER, inputs=(2,), **_BY_ORDER, **_SELECTIVE)
+FIRST = _algebraic("first", Merge.EARLIER, takes_time=True, **_BY_TIME, **_SELECTIVE)
+LAST = _algebraic("last", Merge.LATER, takes_time=True, **_BY_TIME, **_SELECTIVE)
 COUNT_DISTINCT = Function(
-    "count_distinct",
-    Kind.HOLISTIC,
-    Merge.UNION,
-    ("values",),
-    lambda v: None if v is None else (frozenset([v]),),
-    combine_by(Merge.UNION),
-    lambda partial: 0 if partial is None else len(partial[0]),
+    *("count_distinct", Kind.HOLISTIC, Merge.UNION, ("values",)),
+    *(steps.lift_set, steps.unite, steps.lower_size),
     overlap_safe=True,
 )
-APPROX_COUNT_DISTINCT = Function(
-    "approx_count_distinct",
-    Kind.ALGEBRAIC,
-    Merge.SKETCH,
-    ("sketch",),
-    _only_in_spark,
-    combine_by(Merge.SKETCH),
-    _only_in_spark,
-    overlap_safe=True,
-)
-APPROX_QUANTILE = _sketch("approx_quantile")
-MEDIAN = _holistic("median", statistics.median)
-MODE = _holistic("mode", lambda values: Counter(values).most_common(1)[0][0])
-PERCENTILE = _holistic("percentile", _interpolate)
+APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", overlap_safe=True)
+APPROX_QUANTILE = _sketch("approx_quantile", overlap_safe=False)
+MEDIAN = _holistic("median", steps.lower_median)
+MODE = _holistic("mode", steps.lower_mode)
+PERCENTILE = _holistic("percentile", steps.lower_percentile)
 
 FUNCTIONS = {
     function.name: function
@@ -307,15 +196,13 @@ def count_distinct(column: str) -> Aggregate:
 
 def approx_count_distinct(column: str, lg_k: int = 12) -> Aggregate:
     """Estimate the number of distinct values by a mergeable HyperLogLog sketch of 2**lg_k registers."""
-    if not 4 <= lg_k <= 21:
-        raise QueryError(f"lg_k {lg_k} is out of bounds. Use 4 (coarse) to 21 (fine).")
+    _check_bounds("lg_k", lg_k, 4, 21)
     return Aggregate(APPROX_COUNT_DISTINCT, (column,), options=(("lg_k", lg_k),))
 
 
 def approx_quantile(column: str, fraction: float, k: int = 200) -> Aggregate:
     """Estimate a quantile by a mergeable KLL sketch of size k."""
-    if not 8 <= k <= 65_535:
-        raise QueryError(f"k {k} is out of bounds. Use 8 (coarse) to 65535 (fine).")
+    _check_bounds("k", k, 8, 65_535)
     return _quantile(APPROX_QUANTILE, column, fraction, ("k", k))
 
 
@@ -348,10 +235,12 @@ def user_defined(
 
     Rows with a null are left out. Say overlap_safe only if combine(a, b) may count rows twice without harm.
 
-    >>> longest = user_defined("longest", "text", lift=len, combine=builtins.max, lower=lambda n: n, overlap_safe=True)
-    >>> longest.evaluate([("a",), ("abc",), (None,)])
-    3
+    >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
+    >>> product.evaluate([(2,), (None,), (5,)])
+    10
     """
+    if not isinstance(name, str) or not name:
+        raise QueryError(f"{name!r} is no name of an aggregate. Use a non-empty string.")
     for step in (lift, combine, lower):
         if not callable(step):
             raise QueryError(
@@ -364,7 +253,7 @@ def user_defined(
         ("state",),
         lambda *values: None if None in values else (lift(*values),),
         lambda a, b: (combine(a[0], b[0]),),
-        lambda partial: None if partial is None else lower(partial[0]),
+        lambda state: None if state is None else lower(state[0]),
         inputs=(len(columns),),
         invertible=invertible,
         selective=selective,
@@ -373,8 +262,13 @@ def user_defined(
     return Aggregate(function, columns)
 
 
+def _check_bounds(name: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise QueryError(f"{name} {value!r} is out of bounds. Use a whole number from {low} (coarse) to {high} (fine).")
+
+
 def _quantile(function: Function, column: str, fraction: float, *options: tuple[str, Any]) -> Aggregate:
-    if not isinstance(fraction, int | float) or not 0 <= fraction <= 1:
+    if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 <= fraction <= 1:
         raise QueryError(f"fraction {fraction!r} is out of bounds. Use 0 (least) to 1 (greatest), for example 0.95.")
     percent = f"{100 * fraction:g}".replace(".", "_")
     return Aggregate(function, (column,), f"{function.name}_{percent}_{column}", (("fraction", fraction), *options))

@@ -50,6 +50,8 @@ class Query:
         for key in self.by:
             if not isinstance(key, str) or not key:
                 raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
+        if twice := _repeated(self.by):
+            raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
         if twice := _repeated(self.outputs):
             raise QueryError(
                 f"output name {twice!r} is asked for twice among {list(self.outputs)}. Rename one with .alias(…)."
@@ -77,7 +79,7 @@ class Query:
         Traceback (most recent call last):
         muntin.errors.QueryError: no column 'v' in the input. Its columns are 'ts', 'value'.
         """
-        known = tuple(schema)
+        known = several(schema)
         missing = [column for column in self.columns if column not in known]
         if missing:
             names = ", ".join(map(repr, missing))
@@ -100,8 +102,8 @@ class QuerySet:
 
     queries: tuple[Query, ...]
 
-    def __init__(self, queries: Iterable[Query]) -> None:
-        object.__setattr__(self, "queries", tuple(queries))
+    def __init__(self, queries: Query | Iterable[Query]) -> None:
+        object.__setattr__(self, "queries", several(queries))
         if not self.queries:
             raise QueryError("a query set has no queries. Give at least one.")
         for query in self.queries:
@@ -127,7 +129,7 @@ class QuerySet:
 
     def check(self, schema: Iterable[str]) -> QuerySet:
         """Give the set back if a schema has all columns of all queries."""
-        known = tuple(schema)
+        known = several(schema)
         for query in self.queries:
             query.check(known)
         return self
@@ -140,7 +142,7 @@ def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
         raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
     for window in given:
         if not isinstance(window, Window):
-            raise QueryError(f"{window!r} is no window. Use mt.tumbling({window!r}) or mt.hopping({window!r}, slide).")
+            raise QueryError(f"{window!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
     if any(window.is_timed for window in given):  # an int beside a text duration is in microseconds
         given = tuple(window.timed() for window in given)
     if twice := _repeated(given):

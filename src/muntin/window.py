@@ -10,12 +10,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from operator import index
 
 from muntin.duration import LONGEST, Duration, parse_duration
 from muntin.errors import QueryError
 
 Length = int | str | timedelta
 """A length of time as users write it: text, timedelta, or an int (microseconds with Spark, plain units without)."""
+
+Shape = tuple[int, int, int]
+"""Range, slide and offset as plain numbers."""
 
 
 @dataclass(frozen=True, slots=True, order=True, repr=False)
@@ -44,7 +48,7 @@ class Window:
         r, s, o = unit(r), unit(s), unit(o)
         for name, value in (("range", r), ("slide", s)):
             if value <= 0:
-                raise QueryError(f"{name} {value} is not positive{_of(id)}. Use a {name} of at least 1.")
+                raise QueryError(f"{name} {value} is not positive{_of(id)}. Use a {name} longer than nothing.")
         if s > r:
             raise QueryError(f"slide {s} exceeds range {r}{_of(id)}. Use a slide of at most {r}.")
         if id is not None and not (isinstance(id, str) and id):
@@ -126,6 +130,11 @@ class Window:
         """
         return recurrence(self.range, self.slide, horizon)
 
+    @property
+    def shape(self) -> Shape:
+        """Range, slide and offset as plain numbers."""
+        return int(self.range), int(self.slide), int(self.offset)
+
     def covered_by(self, parent: Window) -> bool:
         """Tell whether every instance is the union of parent instances, overlapping or not (Definition 1).
 
@@ -134,7 +143,7 @@ class Window:
         >>> Window(10, 4).covered_by(Window(10, 2))  # readable all the same: see piggybacks_on
         False
         """
-        return self == parent or (self.range > parent.range and _on_grid(self, parent))
+        return self == parent or (self.range > parent.range and on_grid(self.shape, parent.shape))
 
     def partitioned_by(self, parent: Window) -> bool:
         """Tell whether every instance is the union of disjoint parent instances (Definition 5, Theorem 4).
@@ -152,7 +161,7 @@ class Window:
         >>> Window(12, 4).piggybacks_on(Window(12, 2))
         True
         """
-        return self.range == parent.range and _on_grid(self, parent)
+        return self.range == parent.range and on_grid(self.shape, parent.shape)
 
     def multiplier(self, parent: Window) -> int:
         """Count the parent instances inside one instance: the covering multiplier M.
@@ -161,8 +170,8 @@ class Window:
         (2, 3)
         """
         if not (self.covered_by(parent) or self.piggybacks_on(parent)):
-            remedy = f"Its range must be longer by a multiple of the slide {parent.slide}."
-            raise QueryError(f"window {self} is not covered by {parent}. {remedy}")
+            needs = f"a longer range, and a slide, range and offset that differ from it by multiples of {parent.slide}"
+            raise QueryError(f"window {self} is not covered by {parent}. It would need {needs}.")
         return 1 + (self.range - parent.range) // parent.slide
 
 
@@ -198,14 +207,14 @@ def parse_window(text: str) -> Window:
     >>> parse_window("20"), parse_window("20 min offset 5 min").label
     (Window(20, 20), '20m+5m')
     """
-    parts = _WINDOW_TEXT.fullmatch(text)
+    parts = _WINDOW_TEXT.fullmatch(" ".join(text.split()))
     if parts is None:
         raise QueryError(
             f"cannot read {text!r} as a window. Write '20 minutes', '1 hour every 5 minutes' or '1h/5m+30s'."
         )
 
     def length(value: str) -> int | str:
-        return int(value) if re.fullmatch(r"-?\d+", value) else value
+        return int(value) if re.fullmatch(r"-?\d{1,25}", value) else value
 
     range, slide, offset = parts["range"], parts["slide"], parts["offset"]
     return Window(length(range), None if slide is None else length(slide), 0 if offset is None else length(offset))
@@ -225,28 +234,26 @@ def recurrence(range: int, slide: int, horizon: int) -> int:
     return max(0, 1 + (horizon - range) // slide)
 
 
-def _on_grid(child: Window, parent: Window) -> bool:
-    step = parent.slide
-    return (
-        child.slide % step == 0
-        and (child.range - parent.range) % step == 0
-        and (child.offset - parent.offset) % step == 0
-    )
+def on_grid(child: Shape, parent: Shape) -> bool:
+    """Tell whether all edges of the child, begins and ends, are edges of the parent of the same kind.
+
+    >>> on_grid((10, 4, 0), (8, 2, 0)), on_grid((10, 4, 1), (8, 2, 0))
+    (True, False)
+    """
+    range, slide, offset = parent
+    return child[1] % slide == 0 and (child[0] - range) % slide == 0 and (child[2] - offset) % slide == 0
 
 
 def _length(name: str, value: object, id: str | None) -> int:
-    match value:
-        case bool():
-            pass
-        case int():
-            if abs(value) > LONGEST:
-                raise QueryError(f"{name} {value:,} exceeds 2**63 - 1{_of(id)}. Use a shorter {name}.")
-            return value
-        case str() | timedelta():
-            return parse_duration(value)
-    raise QueryError(
-        f"{name} {value!r} is no length of time{_of(id)}. Use text such as '5 minutes', a timedelta, or an int."
-    )
+    if isinstance(value, str | timedelta):
+        return parse_duration(value)
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        remedy = "Use text such as '5 minutes', a timedelta, or an int."
+        raise QueryError(f"{name} {value!r} is no length of time{_of(id)}. {remedy}")
+    length = value if isinstance(value, Duration) else index(value)
+    if abs(length) > LONGEST:
+        raise QueryError(f"{name} of {length.bit_length()} bits exceeds 2**63 - 1{_of(id)}. Use a shorter {name}.")
+    return length
 
 
 def _of(id: str | None) -> str:

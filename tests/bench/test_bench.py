@@ -45,8 +45,7 @@ RANDOM_MEANS = {
 
 @pytest.mark.parametrize(("count", "tumbling"), SEQUENTIAL)
 def test_model_ratios_of_sequential_gen_are_exact(count: int, tumbling: bool) -> None:
-    rows = [row for row in load(RESULTS / "model.json")["rows"] if row["family"] == "SequentialGen"]
-    (row,) = [row for row in rows if (row["count"], row["tumbling"]) == (count, tumbling)]
+    row = next(row for row in model_ratios((count,), families=("SequentialGen",)) if row["tumbling"] == tumbling)
     found = (row["shared"]["mean"], row["shared"]["max"], row["factor"]["mean"], row["factor"]["max"])
     assert found == pytest.approx(SEQUENTIAL[count, tumbling], abs=0.006, rel=0.005)
 

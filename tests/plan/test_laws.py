@@ -53,7 +53,7 @@ def test_best_is_never_dearer_on_larger_sets(
 def test_the_order_of_windows_does_not_matter(windows: list[Window]) -> None:
     for algorithm in ALGORITHMS:
         plans = [mt.plan(order, "min", algorithm=algorithm) for order in list(permutations(windows))[:6]]
-        assert len({plan.forests for plan in plans}) == 1
+        assert len({plan.nodes for plan in plans}) == 1
 
 
 @given(window_sets(most=5, longest=20), st.sampled_from(["min", "sum"]))
@@ -61,12 +61,14 @@ def test_planning_again_with_the_factor_windows_asked_for_finds_nothing_more(
     windows: list[Window], aggregate: str
 ) -> None:
     plan = mt.plan(windows, aggregate, algorithm="optimal")
-    again = mt.plan([*plan.windows, *plan.factors], aggregate, algorithm="shared", horizon=plan.horizon)
-    assert again.cost <= plan.cost
+    everything = [*plan.windows, *plan.factors]
+    assume(len({window.range for window in everything}) == len(everything) <= 10)  # else some may piggyback
+    for algorithm in ("shared", "best", "optimal"):
+        assert mt.plan(everything, aggregate, algorithm=algorithm, horizon=plan.horizon).cost == plan.cost
 
 
-@given(window_sets(most=4, longest=12), st.sampled_from(["min", "sum"]))
-def test_what_min_may_read_sum_may_not_always(windows: list[Window], aggregate: str) -> None:
+@given(window_sets(most=4, longest=12))
+def test_what_sum_may_read_min_may_read(windows: list[Window]) -> None:
     assert mt.plan(windows, "min", algorithm="optimal").cost <= mt.plan(windows, "sum", algorithm="optimal").cost
 
 
@@ -91,7 +93,7 @@ def check_execution(windows: list[Window], algorithm: str, rate: int, horizon: s
 
     for aggregate in AGGREGATES:
         plan = mt.plan(windows, aggregate, rate, algorithm, horizon)
-        execution = Execution(plan, plan.forests[0], aggregate, events)
+        execution = Execution(plan, aggregate, events)
         results = execution.run()
         assert execution.consumed == plan.cost
         assert {window for window, _ in results} == set(windows)
@@ -99,18 +101,18 @@ def check_execution(windows: list[Window], algorithm: str, rate: int, horizon: s
             assert same(value, naive(aggregate, window, start, events))
 
 
-@given(SETS, st.sampled_from(list(ALGORITHMS)))
-def test_mixed_aggregates_are_each_right(windows: list[Window], algorithm: str) -> None:
-    aggregates = [mt.min("v"), mt.sum("v"), mt.median("v")]
+@given(
+    SETS,
+    st.sampled_from(list(ALGORITHMS)),
+    st.lists(st.sampled_from(["min", "sum", "median"]), min_size=1, unique=True),
+)
+def test_mixed_aggregates_are_each_right(windows: list[Window], algorithm: str, aggregates: list[str]) -> None:
     plan = mt.plan(windows, aggregates, algorithm=algorithm, horizon="steady")
-    assert [forest.semantics for forest in plan.forests] == [Semantics.PARTITIONED_BY, Semantics.ALONE]
-    for forest in plan.forests:
-        for node in forest.nodes:
-            if node.parent is not None:
-                rides = node.window.piggybacks_on(node.parent)
-                assert rides or (
-                    forest.semantics is Semantics.PARTITIONED_BY and node.window.partitioned_by(node.parent)
-                )
+    for node in plan.nodes:
+        if node.parent is not None and not node.window.piggybacks_on(node.parent):
+            assert "median" not in aggregates
+            assert node.window.covered_by(node.parent)
+            assert "sum" not in aggregates or node.window.partitioned_by(node.parent)
 
 
 @given(window_sets(most=6, longest=30, offsets=True), st.sampled_from(list(Semantics)), RATES)

@@ -1,16 +1,21 @@
 """The worked examples of the factor-windows paper, with the corrected numbers."""
 
 from fractions import Fraction
+from itertools import product
 from math import gcd, lcm
+from random import Random
 
 import pytest
 
 import muntin as mt
 from muntin.plan.coverage import coverage_graph
-from muntin.plan.factor import benefit, best_factor_window
+from muntin.plan.factor import _targets, benefit, best_factor_window, factor_windows
 from muntin.plan.horizon import Horizon
-from muntin.plan.problem import Problem, Semantics, Shape, state
-from muntin.window import Window
+from muntin.plan.optimal import all_candidates, optimal
+from muntin.plan.problem import Problem, Semantics, state
+from muntin.plan.shared import shared
+from muntin.window import Shape, Window
+from muntin.workload import rich_gen
 from tests.executor import Execution
 
 COVERED, PARTITIONED = Semantics.COVERED_BY, Semantics.PARTITIONED_BY
@@ -42,7 +47,7 @@ def test_reference_rows() -> None:
 
     def rows(window: Window, aggregate: mt.Aggregate) -> list[object]:
         plan = mt.plan(window, aggregate, horizon=40)
-        results = Execution(plan, plan.forests[0], aggregate, lambda t: [events[t]] if t in events else []).run()
+        results = Execution(plan, aggregate, lambda t: [events[t]] if t in events else []).run()
         return list(results.values())
 
     assert rows(Window(10), mt.min("v")) == [1, 2, -4, 0]
@@ -51,6 +56,59 @@ def test_reference_rows() -> None:
     assert rows(Window(40), mt.min("v")) == [-4]
     assert rows(Window(20, 10), mt.min("v")) == [1, -4, -4]
     assert rows(Window(20, 10), mt.sum("v")) == [15, 7, 4]
+
+
+def test_rows_as_spark_gives_them() -> None:
+    """Windows that begin before the first event have a row, windows without events have none."""
+    events = {1: 3, 7: 1, 12: 9, 19: 2, 25: -4, 33: 8, 39: 0}
+    sums: dict[int, int] = {}
+    for time, value in events.items():
+        for start, _ in Window(20, 10).containing(time):
+            sums[start] = sums.get(start, 0) + value
+    assert sums == {-10: 4, 0: 15, 10: 7, 20: 4, 30: 8}
+    assert {start for time in (1, 25) for start, _ in Window(10).containing(time)} == {0, 20}
+
+
+def test_containment_decides_not_the_start() -> None:
+    """MIN ⟨10,2⟩ from ⟨8,2⟩: the parent instance [8,16) begins inside [0,10) but must not be read."""
+    plan = mt.plan([Window(8, 2), Window(10, 2)], "min", algorithm="shared", horizon=40)
+    assert plan.parent(Window(10, 2)) == Window(8, 2)
+    results = Execution(plan, mt.min("v"), lambda t: [-100 if t == 12 else 5]).run()
+    assert results[Window(10, 2), 0] == 5
+    assert results[Window(10, 2), 4] == -100
+
+
+def test_sums_of_overlapping_parents_are_wrong() -> None:
+    """SUM ⟨10,2⟩ from merely covering ⟨8,2⟩ with one event of value 1 per unit gives 16 instead of 10."""
+    assert sum(end - start for start, end in Window(8, 2).instances(0, 10)) == 16
+    asked = [Window(10, 2), Window(8, 2)]
+    assert mt.plan(asked, "min", algorithm="shared").parent(Window(10, 2)) == Window(8, 2)
+    assert mt.plan(asked, "sum", algorithm="shared").parent(Window(10, 2)) is None
+
+
+@pytest.mark.parametrize("semantics", [COVERED, PARTITIONED])
+@pytest.mark.parametrize("seed", range(15))
+def test_algorithm_1_is_optimal_without_factor_windows(seed: int, semantics: Semantics) -> None:
+    """Equal to the best of all assignments of parents."""
+    problem = problem_of(list(rich_gen(4, 6, 4, seed)), semantics)
+    choices = [[None, *(p for p in problem.shapes if problem.inputs(c, p))] for c in problem.shapes]
+    least = min(problem.cost(dict(zip(problem.shapes, chosen, strict=True))) for chosen in product(*choices))
+    assert problem.cost(shared(problem)) == least
+
+
+def test_targets_of_the_raw_input_are_the_windows_that_read_nothing_else() -> None:
+    (target, roots), *inner = _targets(coverage_graph(problem_of(tumbling(20, 30, 40))))
+    assert target is None
+    assert roots == [(20, 20, 0), (30, 30, 0)]
+    assert inner == [((20, 20, 0), [(40, 40, 0)])]
+
+
+def test_lambda_of_equation_4() -> None:
+    def rate_of_instances(windows: list[Window], horizon: int) -> Fraction:
+        return sum((Fraction(w.recurrence(horizon) * w.range, horizon) for w in windows), Fraction(0))
+
+    assert rate_of_instances(tumbling(20, 30), 60) == 2
+    assert rate_of_instances([Window(20, 10)], 60) == Fraction(5, 3)
 
 
 def test_example_6() -> None:
@@ -158,8 +216,6 @@ def test_algorithm_2_on_example_8() -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_looking_at_two_ranges_per_slide_is_enough(seed: int) -> None:
-    from random import Random
-
     random = Random(seed)
     slides = [random.choice((2, 4, 6, 12)) * random.choice((1, 2, 3)) for _ in range(3)]
     asked = sorted({Window(s * random.randint(2, 6), s) for s in slides})
@@ -186,8 +242,56 @@ def test_thresholds_of_algorithm_4(k1: int, m1: int, threshold: Fraction) -> Non
         assert (saved >= 0) == (Fraction(r_f, r_w) >= threshold)
 
 
-def test_overlap_matters_for_sums() -> None:
-    """SUM over ⟨10,2⟩ from merely covering ⟨8,2⟩ would give 16 instead of 10."""
-    asked = [Window(10, 2), Window(8, 2)]
-    assert mt.plan(asked, "min", algorithm="shared").parent(Window(10, 2)) == Window(8, 2)
-    assert mt.plan(asked, "sum", algorithm="shared").parent(Window(10, 2)) is None
+def algorithm_4(r_f: int, r_w: int, downstream: list[Shape], horizon: int) -> bool:
+    """The printed test of a tumbling factor window, m1 = 1 read as false."""
+    if len(downstream) >= 2:
+        return True
+    ((r1, s1, _),) = downstream
+    k1, m1 = r1 // s1, horizon // r1
+    if k1 == 1 or m1 == 1:
+        return False
+    if k1 >= 3 and m1 >= 3:
+        return True
+    return Fraction(r_f, r_w) >= 1 + Fraction(m1, (m1 - 1) * (k1 - 1))
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_algorithm_4_tells_the_sign_of_the_benefit(seed: int) -> None:
+    random = Random(seed)
+    r_w = random.randint(1, 4)
+    r_f = r_w * random.randint(2, 5)
+    slides = random.sample(range(1, 9), random.randint(1, 3))
+    downstream = [(k * s * r_f, s * r_f, 0) for s in slides for k in [random.randint(1, 4)]]
+    downstream = [child for child in downstream if child[0] > r_f]
+    if downstream:
+        horizon = lcm(*(child[0] for child in downstream)) * random.randint(1, 2)
+        problem = Problem(((r_w, r_w, 0), *sorted(downstream)), PARTITIONED, 1, 1, Horizon(horizon))
+        saved = benefit(problem, (r_f, r_f, 0), (r_w, r_w, 0), downstream)
+        assert (saved >= 0) == algorithm_4(r_f, r_w, downstream, horizon)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_common_divisor_is_the_best_partitioning_factor_window(seed: int) -> None:
+    random = Random(seed)
+    step = random.choice((6, 12, 30))
+    slides = random.sample(range(1, 8), 2)
+    downstream = sorted({(step * s * random.randint(1, 3), step * s, 0) for s in slides})
+    r_w = random.choice([d for d in (1, 2, 3) if step % d == 0])
+    horizon = Horizon(lcm(*(child[0] for child in downstream)))
+    problem = Problem(((r_w, r_w, 0), *downstream), PARTITIONED, 1, 1, horizon)
+    divisor = gcd(*(length for child in downstream for length in child[:2]))
+    if (divisor, divisor, 0) in downstream:  # then it is asked for already
+        return
+    shorter = [r for r in range(r_w + 1, divisor + 1) if divisor % r == 0 and r % r_w == 0]
+    saved = [benefit(problem, (r, r, 0), (r_w, r_w, 0), downstream) for r in shorter]
+    found = best_factor_window(problem, (r_w, r_w, 0), downstream)
+    assert (0 if found is None else benefit(problem, found, (r_w, r_w, 0), downstream)) == max(0, *saved)
+
+
+def test_footnote_3() -> None:
+    """⟨15,15⟩ is no candidate for {20, 30, 40}, and the optimum has no use for it."""
+    problem = problem_of(tumbling(20, 30, 40))
+    assert (15, 15, 0) not in factor_windows(problem)
+    assert (15, 15, 0) in all_candidates(problem)
+    assert (15, 15, 0) not in optimal(problem)
+    assert problem.cost(optimal(problem)) == 150

@@ -12,6 +12,7 @@ from muntin.window import Window
 from muntin.workload import random_gen, sequential_sets
 
 COUNTS = (5, 10, 15, 20)
+FAMILIES = ("RandomGen", "SequentialGen")
 RANDOM_SETS = {True: 100, False: 30}
 """RandomGen sets in a row of tumbling and of hopping windows."""
 
@@ -20,10 +21,12 @@ ALGORITHMS = ("shared", "factor", "best")
 Progress = Callable[[str], None]
 
 
-def model_ratios(counts: Iterable[int] = COUNTS, progress: Progress = lambda _: None) -> Iterator[Row]:
+def model_ratios(
+    counts: Iterable[int] = COUNTS, families: Iterable[str] = FAMILIES, progress: Progress = lambda _: None
+) -> Iterator[Row]:
     """Yield mean and greatest ratio of independent cost to each algorithm's, for MIN at one event per unit."""
     for count in counts:
-        for family in ("RandomGen", "SequentialGen"):
+        for family in families:
             for tumbling in (True, False):
                 progress(f"{family} {count} {'tumbling' if tumbling else 'hopping'}")
                 sets = list(window_sets(family, count, tumbling))

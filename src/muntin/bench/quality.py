@@ -9,7 +9,7 @@ from statistics import fmean
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
 from muntin.plan import Semantics, plan
-from muntin.plan.best import search
+from muntin.plan.best import choose
 from muntin.plan.candidates import candidates
 from muntin.plan.horizon import parse_horizon
 from muntin.plan.problem import state
@@ -58,7 +58,7 @@ def _tumbling_cost(windows: tuple[Window, ...], aggregate: str, rate: int) -> in
     semantics = Semantics.COVERED_BY if aggregate == "min" else Semantics.PARTITIONED_BY
     problem, scale = state(windows, semantics, Fraction(rate), parse_horizon(None, windows))
     pool = [shape for shape in candidates(problem) if shape[0] == shape[1]]
-    return scale.cost(problem.cost(search(problem, pool)))
+    return scale.cost(problem.cost(choose(problem, pool)))
 
 
 def _gap(costs: list[int | Fraction], least: list[int | Fraction]) -> Row:

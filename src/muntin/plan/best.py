@@ -1,8 +1,9 @@
-"""Our own optimizer: local search over the factor windows that lie on the asked windows' common grids.
+"""Our own optimizer: which of the factor windows on the asked windows' common grids to choose.
 
-Some starts (no factor windows, those of Algorithm 3, all tumbling ones, all) are each taken to a point where no single
-change helps; the best of them is then shaken by forced changes of one and two factor windows. By construction the
-result is never dearer than that of Algorithms 1 and 3.
+For few windows the choice is exact. For more it is a local search: some starts (no factor windows, those of
+Algorithm 3, all tumbling ones, all) are each taken to a point where no single change helps; the best of them is then
+shaken by forced changes of one and two factor windows. By construction the result is never dearer than that of
+Algorithms 1 and 3.
 """
 
 from __future__ import annotations
@@ -12,29 +13,39 @@ from itertools import combinations
 
 from muntin.plan.candidates import candidates
 from muntin.plan.factor import factor_windows
-from muntin.plan.problem import Parents, Problem, Shape
+from muntin.plan.problem import Parents, Problem
 from muntin.plan.selection import Choice, Selection
 from muntin.plan.shared import shared
+from muntin.plan.steiner import cheapest_tree
+from muntin.window import Shape
+
+EXACT = 100_000
+"""Steps of the exact choice, 3^N for every window of the pool, up to which it is as fast as the search."""
 
 
 def best(problem: Problem) -> Parents:
     """Find a forest that is optimal or close to it, in milliseconds for twenty windows.
 
-    >>> from muntin.plan.problem import Semantics
     >>> from muntin.plan.horizon import Horizon
+    >>> from muntin.plan.problem import Semantics
     >>> hopping = ((20, 10, 0), (21, 7, 0))  # Algorithm 3 finds nothing: the slides have no common divisor
     >>> list(best(Problem(hopping, Semantics.PARTITIONED_BY, 1, 1, Horizon(420))))
     [(7, 7, 0), (10, 10, 0), (20, 10, 0), (21, 7, 0)]
     """
-    return search(problem, candidates(problem))
+    return choose(problem, candidates(problem))
 
 
-def search(problem: Problem, pool: list[Shape]) -> Parents:
+def choose(problem: Problem, pool: list[Shape]) -> Parents:
     """Choose factor windows from a pool and from what Algorithm 3 proposes."""
     proposed = factor_windows(problem)
-    selection = Selection(problem, [*pool, *proposed])
-    _settle_from_best_start(selection, proposed)
-    _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
+    if 3 ** len(problem.shapes) * (len(problem.shapes) + len(pool) + len(proposed)) <= EXACT:
+        selection = Selection(problem, cheapest_tree(problem, {*pool, *proposed}))
+        selection.choose_all(selection.nodes)
+        selection.shrink()
+    else:
+        selection = Selection(problem, [*pool, *proposed])
+        _settle_from_best_start(selection, proposed)
+        _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
     return shared(problem, selection.factors)
 
 

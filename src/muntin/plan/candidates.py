@@ -4,19 +4,22 @@ A factor window f between a parent p and its children costs n_f·M(f, p) + Σ n_
 term is concave in f's range and the second falls linearly, so that the sum is least at an end of the admissible ranges:
 just above the parent, at the slide itself, or just below the shortest child. For a given range a longer slide is never
 worse, and the longest that all children admit is a greatest common divisor of their lengths. So a handful of ranges on
-the common grids stands for the thousands of windows that cover something.
+the common grids stands for the thousands of windows that cover something. Parents and children may be factor windows
+themselves; of those only the shortest on each grid are considered, so the pool can lack a window that the optimum has.
 """
 
 from __future__ import annotations
 
 from math import gcd
 
-from muntin.plan.problem import Problem, Semantics, Shape
+from muntin.plan.divisors import divisors
+from muntin.plan.problem import Problem, Semantics
+from muntin.window import Shape, on_grid
 
-Grid = tuple[int, int, int]
-"""A slide, with the offset and the range modulo that slide: what windows must agree in for one to read another."""
+Grid = Shape
+"""What windows must agree in for one to read another: their range modulo a slide, that slide, and their offset."""
 
-MOST_GRIDS = 5_000
+_MOST_GRIDS = 2_000
 """A bound for sets of many highly composite lengths; the finest grids, which serve the most windows, are kept."""
 
 _NEIGHBOURS = 4
@@ -36,47 +39,63 @@ def candidates(problem: Problem) -> list[Shape]:
     """
     if problem.semantics is Semantics.ALONE:
         return []
-    found: set[Shape] = set()
-    for grid in common_grids(problem):
-        step, offset, rest = grid
-        found.add((step + rest, step, offset))
-        if problem.semantics is Semantics.COVERED_BY:
-            children = sorted(shape for shape in problem.shapes if _agree((shape[1], shape[2], shape[0]), grid))
+    grids = common_grids(problem)
+    found = {_shortest(grid) for grid in grids}
+    if problem.semantics is Semantics.COVERED_BY:
+        readers = sorted(found | problem.asked)
+        for grid in grids:
+            children = [shape for shape in readers if on_grid(shape, grid)]
             hopping = _above_parents(problem, grid) | _below_children(problem, grid, children)
             found.update(shape for shape in hopping if shape[0] < children[-1][0])
     return sorted(found - problem.asked)
 
 
 def common_grids(problem: Problem) -> list[Grid]:
-    """List the grids of the asked windows and of every group of them."""
+    """List the grids of the asked windows and of every group of them, finest first."""
+    most = max(_MOST_GRIDS, 2 * len(problem.shapes))
     found: set[Grid] = set()
-    for grid in sorted({grid for shape in problem.shapes for grid in _own_grids(problem, shape)}, reverse=True):
-        if len(found) < MOST_GRIDS:
+    for grid in sorted({grid for shape in problem.shapes for grid in _own_grids(problem, shape)}):
+        if len(found) < most:
             found.update([_meet(grid, other) for other in found])
         found.add(grid)
-    return sorted(found)[:MOST_GRIDS]
+    return sorted(found, key=lambda grid: (grid[1], grid))[:most]
 
 
 def _own_grids(problem: Problem, shape: Shape) -> list[Grid]:
-    """Give the grid of a window's panes and, where overlaps are allowed, that of windows which slide with it."""
+    """Give the grid of a window's panes and, where overlaps are allowed, those of windows that could slide with it.
+
+    Where the range is no multiple of the slide, a finer slide is worth a grid if it allows a shorter window.
+    """
     range, slide, offset = shape
     pane = gcd(range, slide)
-    panes = (pane, offset % pane, 0)
-    return [panes, (slide, offset, range % slide)] if problem.semantics is Semantics.COVERED_BY else [panes]
+    found = [(0, pane, offset % pane)]
+    if problem.semantics is Semantics.COVERED_BY and pane != slide:
+        shortest = range + 1
+        for step in reversed(divisors(slide)):
+            if step + range % step < shortest:
+                shortest = step + range % step
+                found.append((range % step, step, offset % step))
+    return found
 
 
 def _meet(a: Grid, b: Grid) -> Grid:
     """Give the coarsest grid that holds two grids."""
-    step = gcd(a[0], b[0], a[1] - b[1], a[2] - b[2])
-    return step, a[1] % step, a[2] % step
+    step = gcd(a[1], b[1], a[0] - b[0], a[2] - b[2])
+    return a[0] % step, step, a[2] % step
+
+
+def _shortest(grid: Grid) -> Shape:
+    """Give the shortest window on a grid: its pane where the range is a multiple of the slide."""
+    rest, step, offset = grid
+    return step + rest, step, offset
 
 
 def _above_parents(problem: Problem, grid: Grid) -> set[Shape]:
     """List windows on a grid, or on a finer one, whose range stands just above that of an overlapping asked window."""
-    step, offset, rest = grid
-    parents = [p for p in problem.shapes if p[0] > p[1] and _agree(grid, (p[1], p[2], p[0]))]
+    rest, step, offset = grid
+    parents = [shape for shape in problem.shapes if shape[0] > shape[1] and on_grid(grid, shape)]
     found: set[Shape] = set()
-    for range_, slide, _ in sorted(parents, key=lambda p: (-p[1], p[0]))[:_NEIGHBOURS]:
+    for range_, slide, _ in sorted(parents, key=lambda shape: (-shape[1], shape[0]))[:_NEIGHBOURS]:
         found.add((max(range_ + 1 + (rest - range_ - 1) % step, step + rest), step, offset))
         multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
         if finer := next((multiple for multiple in multiples if step % multiple == 0), 0):
@@ -90,15 +109,10 @@ def _below_children(problem: Problem, grid: Grid, children: list[Shape]) -> set[
     Over the shortest window on the grid such a window saves at most its extra range for every child instance, and
     costs at least that for each of its own.
     """
-    step, offset, rest = grid
+    _, step, offset = grid
     saved = problem.step * sum(problem.instances(child) for child in children)
-    spent = min(problem.step, problem.raw * step) * problem.instances((step + rest, step, offset))
+    spent = min(problem.step, problem.raw * step) * problem.instances(_shortest(grid))
     if saved <= spent:
         return set()
-    return {(child[0] - step, step, offset) for child in children[:_NEIGHBOURS] if child[0] >= 2 * step}
-
-
-def _agree(grid: Grid, finer: Grid) -> bool:
-    """Tell whether all windows of a grid may read those of a finer one, as far as slides, offsets and ranges go."""
-    step = finer[0]
-    return grid[0] % step == 0 and (grid[1] - finer[1]) % step == 0 and (grid[2] - finer[2]) % step == 0
+    longer = [child for child in children if child[0] >= 2 * step]
+    return {(child[0] - step, step, offset) for child in longer[:_NEIGHBOURS]}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from muntin.plan.problem import Problem, Semantics, Shape
+from muntin.plan.problem import Problem, Semantics
+from muntin.window import Shape
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _BLOCK = 1_000_000
 """Pairs of windows compared at once: bounds the memory."""
@@ -31,19 +35,31 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
 
     >>> from muntin.plan.horizon import Horizon
     >>> tumbling = tuple((r, r, 0) for r in (10, 20, 30, 40))
-    >>> graph = coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120)))
-    >>> graph.children
+    >>> coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))).children
     ([(1, 2), (2, 3), (3, 4)], [(3, 2)], [], [])
     """
     nodes = tuple(sorted({*problem.shapes, *factors}))
     graph = CoverageGraph(nodes, tuple([] for _ in nodes), tuple([] for _ in nodes))
+    for columns in edges(problem, nodes):
+        for parent, child, inputs in zip(*(column.tolist() for column in columns), strict=True):
+            graph.parents[child].append((parent, inputs))
+            graph.children[parent].append((child, inputs))
+    return graph
+
+
+def edges(problem: Problem, nodes: Sequence[Shape]) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield the edges in blocks of parents: indices of parents, of children, and the inputs M; parents ascending.
+
+    This is Problem.inputs for many pairs at once.
+    """
     ranges, slides, offsets = np.array(nodes, dtype=np.int64).T
     asked = np.array([node in problem.asked for node in nodes])
     block = max(1, _BLOCK // len(nodes))
     for first in range(0, len(nodes), block):
-        r, s, o = (column[first : first + block, None] for column in (ranges, slides, offsets))
+        some = slice(first, first + block)
+        r, s, o = ranges[some, None], slides[some, None], offsets[some, None]
         readable = (slides % s == 0) & ((ranges - r) % s == 0) & ((offsets - o) % s == 0)
-        rides = (ranges == r) & (slides != s) & asked & asked[first : first + block, None]
+        rides = (ranges == r) & (slides != s) & asked & asked[some, None]
         match problem.semantics:
             case Semantics.COVERED_BY:
                 readable &= (ranges > r) | rides
@@ -53,8 +69,4 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
                 readable &= rides
         parents, children = np.nonzero(readable)
         parents += first
-        inputs = 1 + (ranges[children] - ranges[parents]) // slides[parents]
-        for parent, child, count in zip(parents.tolist(), children.tolist(), inputs.tolist(), strict=True):
-            graph.parents[child].append((parent, count))
-            graph.children[parent].append((child, count))
-    return graph
+        yield parents, children, 1 + (ranges[children] - ranges[parents]) // slides[parents]

@@ -6,32 +6,31 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from muntin.duration import DAY
+from muntin.plan.number import LONG, number
+from muntin.plan.rate import format_rate
+
 if TYPE_CHECKING:
-    from muntin.plan.logical import Cost, Forest, Node, Plan
+    from muntin.plan.logical import Node, Plan
 
 
 def explain(plan: Plan) -> str:
     """Write a plan as text that is the same every time."""
-    lines = [heading(plan)]
-    for forest in plan.forests:
-        lines.append(forest_heading(forest))
-        rows = [(branch + window_text(node), cost_text(node)) for branch, node in _rows(forest)]
-        width = max(len(left) for left, _ in rows)
-        lines += [f"{left:<{width}}  {right}" for left, right in rows]
-    lines.append(total(plan))
-    return "\n".join(lines)
+    rows = [(branch + window_text(node), cost_text(node)) for branch, node in _rows(plan)]
+    width = max(len(left) for left, _ in rows)
+    tree = [f"{left:<{width}}  {right}" for left, right in rows]
+    return "\n".join([heading(plan), input_text(plan), *tree, total(plan)])
 
 
 def heading(plan: Plan) -> str:
     """Name the algorithm and what the costs are counted over."""
-    unit = "" if plan.unit is not None else " units"
     over = "steady state over" if plan.over.steady else "over"
-    return f"{plan.algorithm} plan, {plan.rate_text}, {over} {plan.horizon}{unit}"
+    return f"{plan.algorithm} plan, {format_rate(plan.rate, plan.unit)}, {over} {_length(plan)}"
 
 
-def forest_heading(forest: Forest) -> str:
+def input_text(plan: Plan) -> str:
     """Name the aggregates and the rule by which they may be shared."""
-    return f"input → {', '.join(map(repr, forest.aggregates))} ({forest.semantics.value})"
+    return f"input → {', '.join(map(repr, plan.aggregates))} ({plan.semantics.value})"
 
 
 def window_text(node: Node) -> str:
@@ -42,7 +41,7 @@ def window_text(node: Node) -> str:
 
 def cost_text(node: Node) -> str:
     """Write a node's cost as instances times inputs."""
-    return f"{node.instances:,} × {number(node.inputs)} = {number(node.cost)}"
+    return f"{number(node.instances)} × {number(node.inputs)} = {number(node.cost)}"
 
 
 def total(plan: Plan) -> str:
@@ -54,17 +53,19 @@ def total(plan: Plan) -> str:
     return f"cost {number(cost)} instead of {number(alone)}: saves {plan.saving:.1%}, {times:.2f} times cheaper"
 
 
-def number(value: Cost) -> str:
-    """Write an exact number with separators, a fraction with two decimals."""
-    return f"{value:,}" if value.denominator == 1 else f"{float(value):,.2f}"
+def _length(plan: Plan) -> str:
+    length = plan.horizon
+    if plan.unit is None:
+        return f"{number(length)} units"
+    return str(length) if length < LONG * DAY else f"{number(length // DAY)} days"
 
 
-def _rows(forest: Forest) -> Iterator[tuple[str, Node]]:
+def _rows(plan: Plan) -> Iterator[tuple[str, Node]]:
     """Yield every window with the branches before it, each below what it reads."""
-    children = forest.by_parent()
-    stack = [("", node, node is children[None][-1]) for node in reversed(children[None])]
+    readers = plan.readers()
+    stack = [("", node, node is readers[None][-1]) for node in reversed(readers[None])]
     while stack:  # a chain of windows can be deeper than Python's stack
         indent, node, last = stack.pop()
         yield indent + ("└─ " if last else "├─ "), node
-        below = children[node.window]
+        below = readers[node.window]
         stack += [(indent + ("   " if last else "│  "), child, child is below[-1]) for child in reversed(below)]

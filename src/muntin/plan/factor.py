@@ -10,9 +10,10 @@ from math import gcd
 
 from muntin.plan.coverage import CoverageGraph, coverage_graph
 from muntin.plan.divisors import divisors
-from muntin.plan.problem import Parents, Problem, Semantics, Shape
+from muntin.plan.problem import Parents, Problem, Semantics
 from muntin.plan.selection import Selection
 from muntin.plan.shared import shared
+from muntin.window import Shape
 
 
 def factor(problem: Problem) -> Parents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import lcm
 
@@ -45,6 +46,8 @@ def parse_horizon(horizon: Length | None, windows: tuple[Window, ...]) -> Horizo
         return Horizon(unit(lcm(*(window.range for window in windows))))
     if horizon == "steady":
         return Horizon(unit(lcm(*(window.slide for window in windows))), steady=True)
+    if isinstance(horizon, str) and re.fullmatch(r"\d{1,25}", horizon):
+        horizon = int(horizon)
     if isinstance(horizon, bool) or not isinstance(horizon, Length):
         raise QueryError(f"horizon {horizon!r} is no length of time. Use a length, or 'steady'.")
     if not isinstance(horizon, int) and not timed:

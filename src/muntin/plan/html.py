@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
-from muntin.plan.explain import cost_text, forest_heading, heading, total, window_text
+from muntin.plan.explain import cost_text, heading, input_text, total, window_text
 
 if TYPE_CHECKING:
-    from muntin.plan.logical import Forest, Plan
+    from muntin.plan.logical import Plan
     from muntin.window import Window
 
 _BOX_HEIGHT = 44
@@ -52,11 +52,11 @@ class _Box:
 
 
 def to_html(plan: Plan) -> str:
-    """Write a plan as a fragment of HTML that draws every forest and states the saving."""
+    """Write a plan as a fragment of HTML that draws the forest and states the saving."""
     parts = [
         f'<div class="muntin"><style>{_STYLE}</style>',
         f"<div>{escape(heading(plan))}</div>",
-        *(f"<div>{_draw(forest)}</div>" for forest in plan.forests),
+        f"<div>{_draw(plan)}</div>",
         f'<div class="saving">{escape(total(plan))}</div></div>',
     ]
     return "".join(parts)
@@ -68,8 +68,8 @@ def to_page(plan: Plan) -> str:
     return f'<!doctype html>\n<html lang="en">{head}<body>{to_html(plan)}</body></html>\n'
 
 
-def _draw(forest: Forest) -> str:
-    boxes = _boxes(forest)
+def _draw(plan: Plan) -> str:
+    boxes = _boxes(plan)
     for box in reversed(boxes):  # children before parents
         box.span = max(box.width + _GAP, sum(child.span for child in box.below))
     boxes[0].middle = boxes[0].span / 2
@@ -84,10 +84,10 @@ def _draw(forest: Forest) -> str:
     return f'<svg {size} role="img" aria-label="plan">{drawn}</svg>'
 
 
-def _boxes(forest: Forest) -> list[_Box]:
+def _boxes(plan: Plan) -> list[_Box]:
     """Make a box for the input and for every window, parents first."""
-    boxes: dict[Window | None, _Box] = {None: _Box((forest_heading(forest),), "input", 0, [])}
-    for node in forest.nodes:
+    boxes: dict[Window | None, _Box] = {None: _Box((input_text(plan),), "input", 0, [])}
+    for node in plan.nodes:
         parent = boxes[node.parent]
         lines = (window_text(node), cost_text(node))
         box = _Box(lines, "factor" if node.is_factor else "asked", parent.depth + 1, [])

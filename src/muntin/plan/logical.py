@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -12,11 +13,9 @@ from muntin.plan.explain import explain
 from muntin.plan.horizon import Horizon
 from muntin.plan.html import to_html
 from muntin.plan.mermaid import to_mermaid
-from muntin.plan.problem import Semantics
-from muntin.plan.rate import format_rate
+from muntin.plan.number import number
+from muntin.plan.problem import Cost, Semantics, whole
 from muntin.window import Window
-
-Cost = int | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,41 +35,18 @@ class Node:
     @property
     def cost(self) -> Cost:
         """Events or parent instances that all instances read."""
-        return _whole(self.instances * self.inputs)
+        return whole(self.instances * Fraction(self.inputs))
 
 
-@dataclass(frozen=True, slots=True)
-class Forest:
-    """The windows of aggregates that share one semantics, parents before children."""
-
-    semantics: Semantics
-    aggregates: tuple[Aggregate, ...]
-    nodes: tuple[Node, ...]
-    independent_cost: Cost
-    """What the asked windows cost without any sharing."""
-
-    @property
-    def cost(self) -> Cost:
-        """Events and instances read within the horizon."""
-        return _whole(sum((node.cost for node in self.nodes), start=Fraction(0)))
-
-    def by_parent(self) -> dict[Window | None, list[Node]]:
-        """List the windows that read each window, and under None those that read the raw input."""
-        found: dict[Window | None, list[Node]] = {None: []} | {node.window: [] for node in self.nodes}
-        for node in self.nodes:
-            found[node.parent].append(node)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
-    """How a set of windows is evaluated together.
-
-    Aggregates that can be combined share one forest; holistic ones, which need the rows, have one of their own.
-    """
+    """How a set of windows is evaluated together, for all aggregates at once."""
 
     windows: tuple[Window, ...]
     """The asked windows, in the order asked."""
+    aggregates: tuple[Aggregate, ...]
+    semantics: Semantics
+    """What a window may read, by the least tolerant of the aggregates."""
     algorithm: str
     rate: Fraction
     """Events per unit of the windows' lengths."""
@@ -78,22 +54,15 @@ class Plan:
     """The unit in which the rate is told, in microseconds; None for plain units."""
     over: Horizon
     """The stretch of time that costs are counted over."""
-    forests: tuple[Forest, ...]
+    nodes: tuple[Node, ...]
+    """The windows and factor windows, parents before children."""
+    independent_cost: Cost
+    """What the asked windows cost without any sharing."""
 
     @property
     def cost(self) -> Cost:
         """Events and instances read within the horizon."""
-        return _whole(sum((forest.cost for forest in self.forests), start=Fraction(0)))
-
-    @property
-    def independent_cost(self) -> Cost:
-        """What the windows cost without any sharing."""
-        return _whole(sum((forest.independent_cost for forest in self.forests), start=Fraction(0)))
-
-    @property
-    def horizon(self) -> int:
-        """The length of time that costs are counted over."""
-        return self.over.length
+        return whole(Fraction(sum(node.cost for node in self.nodes)))
 
     @property
     def saving(self) -> float:
@@ -101,9 +70,9 @@ class Plan:
         return float(1 - Fraction(self.cost) / self.independent_cost)
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The windows of all forests."""
-        return tuple(node for forest in self.forests for node in forest.nodes)
+    def horizon(self) -> int:
+        """The length of time that costs are counted over."""
+        return self.over.length
 
     @property
     def factors(self) -> tuple[Window, ...]:
@@ -111,20 +80,19 @@ class Plan:
         return tuple(sorted(node.window for node in self.nodes if node.is_factor))
 
     def parent(self, window: Window) -> Window | None:
-        """Tell which window a window reads; None for the raw input.
-
-        Where an aggregate that can be combined and a holistic one are planned together, the answer is for the first.
-        """
+        """Tell which window a window reads; None for the raw input."""
         for node in self.nodes:
             if node.window == window:
                 return node.parent
         known = ", ".join(str(node.window) for node in self.nodes)
         raise QueryError(f"window {window} is not in the plan. Its windows are {known}.")
 
-    @property
-    def rate_text(self) -> str:
-        """The rate in words."""
-        return format_rate(self.rate, self.unit)
+    def readers(self) -> dict[Window | None, list[Node]]:
+        """List the windows that read each window, and under None those that read the raw input."""
+        found: dict[Window | None, list[Node]] = {None: []} | {node.window: [] for node in self.nodes}
+        for node in self.nodes:
+            found[node.parent].append(node)
+        return found
 
     def explain(self) -> str:
         """Write the plan as text: one window a line, indented below what it reads."""
@@ -135,54 +103,51 @@ class Plan:
         return to_mermaid(self)
 
     def to_html(self) -> str:
-        """Write the plan as a page that needs no network."""
+        """Write the plan as HTML that needs no network."""
         return to_html(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the plan as plain values for JSON; costs that are no integers are texts such as '7/2'."""
+        """Give the plan as plain values for JSON; numbers beyond 64 bits and fractions are exact texts."""
         return {
             "algorithm": self.algorithm,
+            "semantics": self.semantics.value,
+            "aggregates": [repr(aggregate) for aggregate in self.aggregates],
             "rate": _plain(self.rate * (self.unit or 1)),
             "rate_unit_micros": self.unit,
-            "horizon": int(self.horizon),
+            "horizon": _plain(self.horizon),
             "steady": self.over.steady,
             "cost": _plain(self.cost),
             "independent_cost": _plain(self.independent_cost),
-            "forests": [
+            "windows": [
                 {
-                    "semantics": forest.semantics.value,
-                    "aggregates": [repr(aggregate) for aggregate in forest.aggregates],
-                    "windows": [
-                        {
-                            **_plain_window(node.window),
-                            "factor": node.is_factor,
-                            "reads": None if node.parent is None else _plain_window(node.parent),
-                            "instances": node.instances,
-                            "inputs": _plain(node.inputs),
-                            "cost": _plain(node.cost),
-                        }
-                        for node in forest.nodes
-                    ],
+                    **_plain_window(node.window),
+                    "factor": node.is_factor,
+                    "reads": None if node.parent is None else _plain_window(node.parent),
+                    "instances": _plain(node.instances),
+                    "inputs": _plain(node.inputs),
+                    "cost": _plain(node.cost),
                 }
-                for forest in self.forests
+                for node in self.nodes
             ],
         }
 
     def __str__(self) -> str:
         return self.explain()
 
+    def __repr__(self) -> str:
+        return f"<{self.algorithm} plan of {len(self.windows)} windows, cost {number(self.cost)}>"
+
     def _repr_html_(self) -> str:
         return self.to_html()
 
 
-def _whole(cost: Cost) -> Cost:
-    return cost.numerator if cost.denominator == 1 else cost
-
-
 def _plain(value: Cost) -> int | str:
-    exact = _whole(value)
-    return exact if isinstance(exact, int) else str(exact)
+    exact = whole(Fraction(value))
+    if isinstance(exact, int):
+        return exact if abs(exact) < 2**63 else f"{Decimal(exact):f}"
+    return f"{Decimal(exact.numerator):f}/{Decimal(exact.denominator):f}"
 
 
 def _plain_window(window: Window) -> dict[str, Any]:
-    return {"label": window.label, "range": int(window.range), "slide": int(window.slide), "offset": int(window.offset)}
+    range, slide, offset = window.shape
+    return {"label": window.label, "range": range, "slide": slide, "offset": offset}

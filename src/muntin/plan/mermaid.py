@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muntin.plan.explain import cost_text, forest_heading, heading, total, window_text
+from muntin.plan.explain import cost_text, heading, input_text, total, window_text
 
 if TYPE_CHECKING:
     from muntin.plan.logical import Plan
@@ -12,16 +12,15 @@ if TYPE_CHECKING:
 
 def to_mermaid(plan: Plan) -> str:
     """Write a plan as a flow chart from the input to the windows; factor windows are dashed."""
+    names = {node.window: f"w{index}" for index, node in enumerate(plan.nodes)}
     lines = ["flowchart TD", f"  %% {heading(plan)}", f"  %% {total(plan)}"]
-    for tree, forest in enumerate(plan.forests):
-        names = {node.window: f"w{tree}_{index}" for index, node in enumerate(forest.nodes)}
-        lines.append(f'  input{tree}(["{_escape(forest_heading(forest))}"])')
-        for node in forest.nodes:
-            text = f"{_escape(window_text(node))}<br/>{cost_text(node)}"
-            lines.append(f'  {names[node.window]}["{text}"]' + (":::factor" if node.is_factor else ""))
-        for node in forest.nodes:
-            parent = f"input{tree}" if node.parent is None else names[node.parent]
-            lines.append(f"  {parent} --> {names[node.window]}")
+    lines.append(f'  input(["{_escape(input_text(plan))}"])')
+    for node in plan.nodes:
+        text = f"{_escape(window_text(node))}<br/>{cost_text(node)}"
+        lines.append(f'  {names[node.window]}["{text}"]' + (":::factor" if node.is_factor else ""))
+    for node in plan.nodes:
+        parent = "input" if node.parent is None else names[node.parent]
+        lines.append(f"  {parent} --> {names[node.window]}")
     lines.append("  classDef factor stroke-dasharray: 4 3")
     return "\n".join(lines)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 
 from muntin.aggregate import Aggregate
 from muntin.duration import natural_unit
@@ -11,15 +10,15 @@ from muntin.errors import InternalError, QueryError
 from muntin.functions import FUNCTIONS
 from muntin.plan.best import best
 from muntin.plan.factor import factor
-from muntin.plan.horizon import Horizon, parse_horizon
+from muntin.plan.horizon import parse_horizon
 from muntin.plan.independent import independent
-from muntin.plan.logical import Forest, Node, Plan
+from muntin.plan.logical import Node, Plan
 from muntin.plan.optimal import optimal
-from muntin.plan.problem import Parents, Problem, Semantics, Shape, state
+from muntin.plan.problem import Parents, Problem, Semantics, state
 from muntin.plan.rate import Rate, parse_rate
 from muntin.plan.shared import shared
 from muntin.query import check_aggregates, check_windows, several
-from muntin.window import Length, Window
+from muntin.window import Length, Shape, Window
 
 ALGORITHMS: dict[str, Callable[[Problem], Parents]] = {
     "independent": independent,
@@ -50,13 +49,31 @@ def plan(
     """
     asked = check_windows(windows)
     aggregates = check_aggregates(_named(aggregate))
-    if algorithm not in ALGORITHMS:
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise QueryError(f"unknown algorithm {algorithm!r}. Use one of {', '.join(map(repr, ALGORITHMS))}.")
     events, unit = parse_rate(rate, _natural_unit(asked))
     over = parse_horizon(horizon, asked)
-    groups = _group(aggregates)
-    forests = tuple(_forest(asked, members, semantics, events, over, algorithm) for semantics, members in groups)
-    return Plan(asked, algorithm, events, unit, over, forests)
+    semantics = _semantics(aggregates)
+    problem, scale = state(asked, semantics, events, over)
+    parents = ALGORITHMS[algorithm](problem)
+    _check(problem, parents, algorithm)
+    known = {scale.shape(window): window for window in asked}
+
+    def window(shape: Shape) -> Window:
+        return known[shape] if shape in known else scale.window(shape, timed=asked[0].is_timed)
+
+    nodes = tuple(
+        Node(
+            window=window(child),
+            parent=None if parent is None else window(parent),
+            instances=problem.instances(child),
+            inputs=scale.cost(problem.price(child, parent)),
+            is_factor=child not in known,
+        )
+        for child, parent in parents.items()
+    )
+    alone = scale.cost(problem.cost(independent(problem)))
+    return Plan(asked, aggregates, semantics, algorithm, events, unit, over, nodes, alone)
 
 
 def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggregate]:
@@ -76,52 +93,20 @@ def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggre
 def _natural_unit(windows: tuple[Window, ...]) -> int | None:
     if not windows[0].is_timed:
         return None
-    return natural_unit([length for window in windows for length in (window.range, window.slide, window.offset)])
+    return natural_unit([length for window in windows for length in window.shape])
 
 
-def _group(aggregates: tuple[Aggregate, ...]) -> list[tuple[Semantics, tuple[Aggregate, ...]]]:
-    """Group aggregates by what they may read.
+def _semantics(aggregates: tuple[Aggregate, ...]) -> Semantics:
+    """Tell what the least tolerant aggregate may read.
 
-    All that can be combined share one forest: one that suits the least tolerant of them is right for each, and reading
-    the input once for all is cheaper than a better forest for some.
+    That is right for each of them, and no dearer than a forest for each kind: what one of them must read, the others
+    read along.
     """
-    mergeable = tuple(aggregate for aggregate in aggregates if aggregate.function.mergeable)
-    others = tuple(aggregate for aggregate in aggregates if not aggregate.function.mergeable)
-    overlap_safe = all(aggregate.function.overlap_safe for aggregate in mergeable)
-    semantics = Semantics.COVERED_BY if overlap_safe else Semantics.PARTITIONED_BY
-    return [
-        (semantics, members) for semantics, members in ((semantics, mergeable), (Semantics.ALONE, others)) if members
-    ]
-
-
-def _forest(
-    asked: tuple[Window, ...],
-    aggregates: tuple[Aggregate, ...],
-    semantics: Semantics,
-    rate: Fraction,
-    horizon: Horizon,
-    algorithm: str,
-) -> Forest:
-    problem, scale = state(asked, semantics, rate, horizon)
-    parents = ALGORITHMS[algorithm](problem)
-    _check(problem, parents, algorithm)
-    known = {scale.shape(window): window for window in asked}
-
-    def window(shape: Shape) -> Window:
-        found = known.get(shape) or scale.window(shape)
-        return found.timed() if asked[0].is_timed else found
-
-    nodes = tuple(
-        Node(
-            window=window(child),
-            parent=None if parent is None else window(parent),
-            instances=problem.instances(child),
-            inputs=scale.cost(problem.price(child, parent)),
-            is_factor=child not in known,
-        )
-        for child, parent in parents.items()
-    )
-    return Forest(semantics, aggregates, nodes, scale.cost(problem.cost(independent(problem))))
+    if not all(aggregate.function.mergeable for aggregate in aggregates):
+        return Semantics.ALONE
+    if not all(aggregate.function.overlap_safe for aggregate in aggregates):
+        return Semantics.PARTITIONED_BY
+    return Semantics.COVERED_BY
 
 
 def _check(problem: Problem, parents: Parents, algorithm: str) -> None:

@@ -13,10 +13,9 @@ from fractions import Fraction
 from math import gcd
 
 from muntin.plan.horizon import Horizon
-from muntin.window import Window
+from muntin.window import Shape, Window, on_grid
 
-Shape = tuple[int, int, int]
-"""Range, slide and offset of a window in the problem's own unit of length."""
+Cost = int | Fraction
 
 Parents = dict[Shape, Shape | None]
 """A forest: for every window the one that it reads from, None for the raw input; parents stand before children."""
@@ -57,18 +56,19 @@ class Problem:
 
     def inputs(self, child: Shape, parent: Shape) -> int:
         """Count the parent's instances that one instance of the child reads; 0 where it must not read them."""
-        range, slide, offset = parent
-        if child[1] % slide or (child[0] - range) % slide or (child[2] - offset) % slide or child == parent:
+        longer = child[0] - parent[0]
+        if longer < 0 or child == parent or not on_grid(child, parent):
             return 0
-        if child[0] == range:
+        if longer == 0:
             return int(child in self.asked and parent in self.asked)
-        if (
-            child[0] < range
-            or self.semantics is Semantics.ALONE
-            or (self.semantics is Semantics.PARTITIONED_BY and slide != range)
-        ):
-            return 0
-        return 1 + (child[0] - range) // slide
+        match self.semantics:
+            case Semantics.COVERED_BY:
+                allowed = True
+            case Semantics.PARTITIONED_BY:
+                allowed = parent[0] == parent[1]
+            case Semantics.ALONE:
+                allowed = False
+        return 1 + longer // parent[1] if allowed else 0
 
     def price(self, child: Shape, parent: Shape | None) -> int:
         """Tell what one instance costs that reads a parent, or the raw input."""
@@ -88,17 +88,27 @@ class Scale:
 
     def shape(self, window: Window) -> Shape:
         """Give a window in the problem's unit."""
-        return window.range // self.unit, window.slide // self.unit, window.offset // self.unit
+        range, slide, offset = window.shape
+        return range // self.unit, slide // self.unit, offset // self.unit
 
-    def window(self, shape: Shape) -> Window:
+    def window(self, shape: Shape, timed: bool = False) -> Window:
         """Give a shape as a window."""
         range, slide, offset = (length * self.unit for length in shape)
-        return Window(range, slide, offset)
+        found = Window(range, slide, offset)
+        return found.timed() if timed else found
 
-    def cost(self, cost: int) -> int | Fraction:
+    def cost(self, cost: int) -> Cost:
         """Give a problem's cost in the paper's unit."""
-        exact = Fraction(cost, self.denominator)
-        return exact.numerator if exact.denominator == 1 else exact
+        return whole(Fraction(cost, self.denominator))
+
+
+def whole(cost: Fraction) -> Cost:
+    """Give a whole number as an int.
+
+    >>> whole(Fraction(6, 2)), whole(Fraction(1, 2))
+    (3, Fraction(1, 2))
+    """
+    return cost.numerator if cost.denominator == 1 else cost
 
 
 def state(windows: Iterable[Window], semantics: Semantics, rate: Fraction, horizon: Horizon) -> tuple[Problem, Scale]:
@@ -109,7 +119,7 @@ def state(windows: Iterable[Window], semantics: Semantics, rate: Fraction, horiz
     (((2, 2, 0), (3, 3, 0)), 10, Window(10, 10))
     """
     asked = sorted(windows)
-    unit = gcd(*(length for window in asked for length in (window.range, window.slide, window.offset)))
+    unit = gcd(*(length for window in asked for length in window.shape))
     per_unit = rate * unit
     scale = Scale(unit, per_unit.denominator)
     shapes = tuple(scale.shape(window) for window in asked)

@@ -6,7 +6,8 @@ import heapq
 from collections.abc import Collection, Iterable
 
 from muntin.plan.coverage import coverage_graph
-from muntin.plan.problem import Problem, Shape
+from muntin.plan.problem import Problem
+from muntin.window import Shape
 
 Edges = tuple[list[tuple[int, int]], ...]
 Choice = tuple[list[bool], list[int]]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from muntin.plan.coverage import coverage_graph
-from muntin.plan.problem import Parents, Problem, Shape
+from muntin.plan.problem import Parents, Problem
+from muntin.window import Shape
 
 
 def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
     """Choose the cheapest parent for every asked window and for the factor windows that something reads.
 
-    Ties fall to the raw input, then to the longer slide, so that a plan is a forest and the same every time.
+    Ties fall to a parent before the raw input, and to the longer slide, so that a plan is the same every time.
 
     >>> from muntin.plan.problem import Semantics
     >>> from muntin.plan.horizon import Horizon
@@ -25,7 +26,7 @@ def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
         inputs, _, _, parent = min(
             ((m, -graph.nodes[p][1], -graph.nodes[p][0], p) for p, m in edges), default=(0, 0, 0, -1)
         )
-        parents[child] = graph.nodes[parent] if edges and problem.step * inputs < problem.raw * child[0] else None
+        parents[child] = graph.nodes[parent] if edges and problem.step * inputs <= problem.raw * child[0] else None
     needed = set(problem.shapes)
     for child in reversed(graph.nodes):
         if child in needed and (parent_shape := parents[child]) is not None:
