@@ -64,6 +64,21 @@ def rich_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tup
     return tuple(sorted(found))
 
 
+def any_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tuple[Window, ...]:
+    """Draw windows with any slide, any range of up to so many slides, and any offset.
+
+    >>> any_gen(2, 60, 8, seed=1)
+    (Window(17, 9, 4), Window(39, 8, 7))
+    """
+    _check_count(count, longest_slide)
+    random = Random(seed)
+    found: set[Window] = set()
+    while len(found) < count:
+        slide = random.randint(1, longest_slide)
+        found.add(Window(random.randint(slide, most_slides * slide), slide, random.randrange(slide)))
+    return tuple(sorted(found))
+
+
 def _check_count(count: int, most: int) -> None:
     if not 1 <= count <= most:
         raise QueryError(f"cannot draw {count} different windows. Ask for 1 to {most}.")

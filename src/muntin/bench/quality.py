@@ -14,14 +14,15 @@ from muntin.plan.candidates import candidates
 from muntin.plan.horizon import parse_horizon
 from muntin.plan.problem import state
 from muntin.window import Window
-from muntin.workload import random_gen, rich_gen, sequential_sets
+from muntin.workload import any_gen, random_gen, rich_gen, sequential_sets
 
 COUNT = 5
 SETS = 100
 RICH = {"slides to 12, ranges to 8 slides": 12, "slides to 60, ranges to 8 slides": 60}
 """Families that go beyond the paper's, with their longest slide."""
 
-FAMILIES = ("RandomGen tumbling", "SequentialGen tumbling", "RandomGen hopping", "SequentialGen hopping", *RICH)
+ANY = "slides to 24, any ranges and offsets"
+FAMILIES = ("RandomGen tumbling", "SequentialGen tumbling", "RandomGen hopping", "SequentialGen hopping", *RICH, ANY)
 RATES = (1, 10)
 ALGORITHMS = ("independent", "shared", "factor", "best")
 
@@ -49,6 +50,8 @@ def window_sets(family: str, sets: int) -> Iterator[tuple[Window, ...]]:
     for seed in range(sets):
         if family in RICH:
             yield rich_gen(COUNT, RICH[family], 8, seed)
+        elif family == ANY:
+            yield any_gen(COUNT, 24, 6, seed)
         else:
             yield random_gen(COUNT, tumbling, seed)
 

@@ -5,7 +5,7 @@ term is concave in f's range and the second falls linearly, so that the sum is l
 just above the parent, at the slide itself, or just below the shortest child. For a given range a longer slide is never
 worse, and the longest that all children admit is a greatest common divisor of their lengths. So a handful of ranges on
 the common grids stands for the thousands of windows that cover something. Parents and children may be factor windows
-themselves; of those only the shortest on each grid are considered, so the pool can lack a window that the optimum has.
+themselves; of those only few are considered, so the pool can lack a window that the optimum has.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ Grid = Shape
 
 _MOST_GRIDS = 2_000
 """A bound for sets of many highly composite lengths; the finest grids, which serve the most windows, are kept."""
+
+_FEW_GRIDS = 100
+"""Up to this many grids, the shortest windows on them are considered as children of others."""
 
 _NEIGHBOURS = 4
 """How many parents and children of a grid are considered for hopping windows on it."""
@@ -42,7 +45,7 @@ def candidates(problem: Problem) -> list[Shape]:
     grids = common_grids(problem)
     found = {_shortest(grid) for grid in grids}
     if problem.semantics is Semantics.COVERED_BY:
-        readers = sorted(found | problem.asked)
+        readers = sorted(found | problem.asked if len(grids) <= _FEW_GRIDS else problem.asked)
         for grid in grids:
             children = [shape for shape in readers if on_grid(shape, grid)]
             hopping = _above_parents(problem, grid) | _below_children(problem, grid, children)
