@@ -36,6 +36,10 @@ def test_sparse_streams() -> None:
     assert mt.plan(PAPER, "sum", rate=0.01) == plan == mt.plan(PAPER, "sum", rate="0.01")
 
 
+def test_aggregates_may_be_named() -> None:
+    assert mt.plan(PAPER, "MIN") == mt.plan(PAPER, "min") == mt.plan(PAPER, mt.min("value"))
+
+
 def test_several_aggregates_share_one_plan() -> None:
     plan = mt.plan(PAPER, [mt.min("v"), mt.max("v"), mt.sum("v"), mt.count()])
     assert plan.semantics.value == "partitioned by"

@@ -48,15 +48,17 @@ def load(path: Path) -> Row:
 
 
 def _commit() -> str | None:
-    """Name the commit that is measured; a mark says that files differ from it."""
-    here = Path(__file__).parent
+    """Name the commit that is measured; a mark says that the code differs from it."""
+    package = Path(__file__).parent.parent
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(package), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+
     try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True, check=True, timeout=10
-        )
+        return git("rev-parse", "--short", "HEAD") + ("-dirty" if git("status", "--porcelain", ".") else "")
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip()
 
 
 def _processor() -> str:

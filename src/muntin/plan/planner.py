@@ -81,9 +81,9 @@ def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggre
     found = []
     for item in several(aggregate):
         if isinstance(item, str):
-            if item not in FUNCTIONS:
+            function = FUNCTIONS.get(item.casefold())
+            if function is None:
                 raise QueryError(f"unknown aggregate {item!r}. Use one of {', '.join(sorted(FUNCTIONS))}.")
-            function = FUNCTIONS[item]
             found.append(Aggregate(function, ("value", "other")[: function.inputs[0]]))
         else:
             found.append(item)
