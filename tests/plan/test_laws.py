@@ -4,7 +4,7 @@ from fractions import Fraction
 from itertools import permutations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import muntin as mt
@@ -129,6 +129,7 @@ def test_the_graph_agrees_with_the_algebra(windows: list[Window], semantics: Sem
 
 
 @given(window_sets(most=5, longest=24, offsets=True), st.sampled_from(["covered by", "partitioned by"]), RATES)
+@example([Window(7, 1), Window(8, 2), Window(10, 2)], "covered by", 1)  # a parent is useless once its child is dropped
 def test_a_selection_keeps_its_books(windows: list[Window], semantics: str, rate: int | Fraction) -> None:
     problem, _ = state(windows, Semantics(semantics), Fraction(rate), Horizon(10_000))
     selection = Selection(problem, [*candidates(problem), *factor_windows(problem)])

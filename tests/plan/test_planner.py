@@ -36,6 +36,12 @@ def test_sparse_streams() -> None:
     assert mt.plan(PAPER, "sum", rate=0.01) == plan == mt.plan(PAPER, "sum", rate="0.01")
 
 
+def test_a_parent_is_preferred_to_as_many_events() -> None:
+    plan = mt.plan([mt.tumbling("1 h"), mt.tumbling("1 d"), mt.tumbling("7 d")], "sum")
+    assert plan.parent(mt.tumbling("1 d")) == mt.tumbling("1 h")
+    assert plan.parent(mt.tumbling("7 d")) == mt.tumbling("1 d")
+
+
 def test_aggregates_may_be_named() -> None:
     assert mt.plan(PAPER, "MIN") == mt.plan(PAPER, "min") == mt.plan(PAPER, mt.min("value"))
 
