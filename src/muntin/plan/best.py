@@ -14,6 +14,7 @@ from itertools import combinations
 from muntin.plan.candidates import candidates
 from muntin.plan.factor import factor_windows
 from muntin.plan.problem import Parents, Problem
+from muntin.plan.pruned import pruned
 from muntin.plan.selection import Choice, Selection
 from muntin.plan.shared import shared
 from muntin.plan.steiner import cheapest_tree
@@ -39,13 +40,10 @@ def choose(problem: Problem, pool: list[Shape]) -> Parents:
     """Choose factor windows from a pool and from what Algorithm 3 proposes."""
     proposed = factor_windows(problem)
     if 3 ** len(problem.shapes) * (len(problem.shapes) + len(pool) + len(proposed)) <= EXACT:
-        selection = Selection(problem, cheapest_tree(problem, {*pool, *proposed}))
-        selection.choose_all(selection.nodes)
-        selection.shrink()
-    else:
-        selection = Selection(problem, [*pool, *proposed])
-        _settle_from_best_start(selection, proposed)
-        _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
+        return pruned(problem, cheapest_tree(problem, {*pool, *proposed}))
+    selection = Selection(problem, [*pool, *proposed])
+    _settle_from_best_start(selection, proposed)
+    _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
     return shared(problem, selection.factors)
 
 

@@ -11,8 +11,7 @@ from math import gcd
 from muntin.plan.coverage import CoverageGraph, coverage_graph
 from muntin.plan.divisors import divisors
 from muntin.plan.problem import Parents, Problem, Semantics
-from muntin.plan.selection import Selection
-from muntin.plan.shared import shared
+from muntin.plan.pruned import pruned
 from muntin.window import Shape
 
 
@@ -26,10 +25,7 @@ def factor(problem: Problem) -> Parents:
     >>> factor(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120)))
     {(10, 10, 0): None, (20, 20, 0): (10, 10, 0), (30, 30, 0): (10, 10, 0), (40, 40, 0): (20, 20, 0)}
     """
-    selection = Selection(problem, factor_windows(problem))
-    selection.choose_all(selection.nodes)
-    selection.shrink()
-    return shared(problem, selection.factors)
+    return pruned(problem, factor_windows(problem))
 
 
 def factor_windows(problem: Problem) -> list[Shape]:

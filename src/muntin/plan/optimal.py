@@ -5,8 +5,7 @@ from __future__ import annotations
 from muntin.errors import UnsupportedError
 from muntin.plan.divisors import divisors
 from muntin.plan.problem import Parents, Problem, Semantics
-from muntin.plan.selection import Selection
-from muntin.plan.shared import shared
+from muntin.plan.pruned import pruned
 from muntin.plan.steiner import cheapest_tree
 from muntin.window import Shape
 
@@ -25,10 +24,7 @@ def optimal(problem: Problem) -> Parents:
     count = len(problem.shapes)
     if count > MOST_WINDOWS:
         raise UnsupportedError(f"algorithm 'optimal' takes at most {MOST_WINDOWS} windows, not {count}. Use 'best'.")
-    selection = Selection(problem, cheapest_tree(problem, all_candidates(problem)))
-    selection.choose_all(selection.nodes)
-    selection.shrink()
-    return shared(problem, selection.factors)
+    return pruned(problem, cheapest_tree(problem, all_candidates(problem)))
 
 
 def all_candidates(problem: Problem) -> set[Shape]:
