@@ -91,7 +91,7 @@ def _planning(result: Row) -> str:
     return "\n\n".join(
         [
             "## Planning time",
-            "Milliseconds to plan, median / max over the sets, on one core.",
+            "Milliseconds to plan, median / max over the sets and five rounds in turn, on one core.",
             f"![Planning time against the number of windows, hopping and mixed sets]({PLANNING_FIGURE})",
             _table(["window sets", "windows", "shared", "factor", "best"], rows),
             f"From {large[0]['count']} to {large[-1]['count']} windows the time of best grows like {growing}."
