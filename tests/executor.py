@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from muntin.aggregate import Aggregate, Partial
+from muntin.aggregates import Aggregate, Partial
 from muntin.plan import Node, Plan
 from muntin.window import Window
 

@@ -5,7 +5,9 @@
 150
 """
 
-from muntin.aggregate import Aggregate
+from typing import TYPE_CHECKING, Any
+
+from muntin.aggregates import Aggregate
 from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
 from muntin.functions import (
     approx_count_distinct,
@@ -36,21 +38,28 @@ from muntin.functions import (
     variance,
 )
 from muntin.plan import Plan, plan
+from muntin.plan.physical import PhysicalPlan, Statistics
 from muntin.query import Query, QuerySet
 from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
+
+if TYPE_CHECKING:
+    from muntin.spark import aggregate, explain, session
 
 __all__ = [
     "Aggregate",
     "InternalError",
     "MuntinError",
+    "PhysicalPlan",
     "Plan",
     "Query",
     "QueryError",
     "QuerySet",
+    "Statistics",
     "UnsupportedError",
     "Window",
     "__version__",
+    "aggregate",
     "approx_count_distinct",
     "approx_quantile",
     "avg",
@@ -62,6 +71,7 @@ __all__ = [
     "count_if",
     "covar_pop",
     "covar_samp",
+    "explain",
     "first",
     "hopping",
     "last",
@@ -73,6 +83,7 @@ __all__ = [
     "mode",
     "percentile",
     "plan",
+    "session",
     "stddev",
     "stddev_pop",
     "sum",
@@ -81,3 +92,14 @@ __all__ = [
     "var_pop",
     "variance",
 ]
+
+_SPARK = ("aggregate", "explain", "session")
+
+
+def __getattr__(name: str) -> Any:
+    """Load Spark when a name that needs it is first used."""
+    if name in _SPARK:
+        import muntin.spark
+
+        return getattr(muntin.spark, name)
+    raise AttributeError(f"module 'muntin' has no attribute {name!r}")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from muntin import steps
-from muntin.aggregate import Aggregate, Function, Kind, Merge
+from muntin.aggregates import Aggregate, Function, Kind, Merge
 from muntin.errors import QueryError
 
 
@@ -48,6 +48,9 @@ def _sketch(name: str, *, overlap_safe: bool) -> Function:
 def _holistic(name: str, lower: Callable[..., Any]) -> Function:
     return Function(name, Kind.HOLISTIC, Merge.NONE, (), steps.lift_list, steps.add, lower)
 
+
+ColumnLike = str | Any
+"""The name of a column, or a Spark Column."""
 
 _SELECTIVE: dict[str, Any] = {"selective": True, "overlap_safe": True}
 _BY_ORDER: dict[str, Any] = {"partials": "order value", "lift": steps.lift_value_by_order, "lower": steps.lower_second}
@@ -94,146 +97,147 @@ FUNCTIONS = {
 """The built-in functions by name."""
 
 
-def min(column: str) -> Aggregate:
+def min(column: ColumnLike) -> Aggregate:
     """Ask for the least value."""
     return Aggregate(MIN, (column,))
 
 
-def max(column: str) -> Aggregate:
+def max(column: ColumnLike) -> Aggregate:
     """Ask for the greatest value."""
     return Aggregate(MAX, (column,))
 
 
-def sum(column: str) -> Aggregate:
+def sum(column: ColumnLike) -> Aggregate:
     """Ask for the sum."""
     return Aggregate(SUM, (column,))
 
 
-def count(column: str | None = None) -> Aggregate:
+def count(column: ColumnLike | None = None) -> Aggregate:
     """Count rows or, with a column, its values that are not null."""
-    return Aggregate(COUNT, () if column is None or column == "*" else (column,))
+    return Aggregate(COUNT, () if column is None or (isinstance(column, str) and column == "*") else (column,))
 
 
-def count_if(column: str) -> Aggregate:
+def count_if(column: ColumnLike) -> Aggregate:
     """Count the rows in which a boolean column is true."""
     return Aggregate(COUNT_IF, (column,))
 
 
-def avg(column: str) -> Aggregate:
+def avg(column: ColumnLike) -> Aggregate:
     """Ask for the mean."""
     return Aggregate(AVG, (column,))
 
 
-def variance(column: str) -> Aggregate:
+def variance(column: ColumnLike) -> Aggregate:
     """Ask for the sample variance."""
     return Aggregate(VARIANCE, (column,))
 
 
-def var_pop(column: str) -> Aggregate:
+def var_pop(column: ColumnLike) -> Aggregate:
     """Ask for the population variance."""
     return Aggregate(VAR_POP, (column,))
 
 
-def stddev(column: str) -> Aggregate:
+def stddev(column: ColumnLike) -> Aggregate:
     """Ask for the sample standard deviation."""
     return Aggregate(STDDEV, (column,))
 
 
-def stddev_pop(column: str) -> Aggregate:
+def stddev_pop(column: ColumnLike) -> Aggregate:
     """Ask for the population standard deviation."""
     return Aggregate(STDDEV_POP, (column,))
 
 
-def covar_samp(x: str, y: str) -> Aggregate:
+def covar_samp(x: ColumnLike, y: ColumnLike) -> Aggregate:
     """Ask for the sample covariance of two columns."""
     return Aggregate(COVAR_SAMP, (x, y))
 
 
-def covar_pop(x: str, y: str) -> Aggregate:
+def covar_pop(x: ColumnLike, y: ColumnLike) -> Aggregate:
     """Ask for the population covariance of two columns."""
     return Aggregate(COVAR_POP, (x, y))
 
 
-def corr(x: str, y: str) -> Aggregate:
+def corr(x: ColumnLike, y: ColumnLike) -> Aggregate:
     """Ask for Pearson's correlation of two columns."""
     return Aggregate(CORR, (x, y))
 
 
-def first(column: str) -> Aggregate:
+def first(column: ColumnLike) -> Aggregate:
     """Ask for the value at the earliest event time; among equal times any of them."""
     return Aggregate(FIRST, (column,))
 
 
-def last(column: str) -> Aggregate:
+def last(column: ColumnLike) -> Aggregate:
     """Ask for the value at the latest event time; among equal times any of them."""
     return Aggregate(LAST, (column,))
 
 
-def min_by(column: str, order: str) -> Aggregate:
+def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
     """Ask for the value where another column is least."""
     return Aggregate(MIN_BY, (column, order))
 
 
-def max_by(column: str, order: str) -> Aggregate:
+def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
     """Ask for the value where another column is greatest."""
     return Aggregate(MAX_BY, (column, order))
 
 
-def bool_and(column: str) -> Aggregate:
+def bool_and(column: ColumnLike) -> Aggregate:
     """Ask whether a boolean column is true in every row that is not null."""
     return Aggregate(BOOL_AND, (column,))
 
 
-def bool_or(column: str) -> Aggregate:
+def bool_or(column: ColumnLike) -> Aggregate:
     """Ask whether a boolean column is true in any row."""
     return Aggregate(BOOL_OR, (column,))
 
 
-def count_distinct(column: str) -> Aggregate:
+def count_distinct(column: ColumnLike) -> Aggregate:
     """Count the distinct values exactly; a partial holds them all, so prefer approx_count_distinct for many."""
     return Aggregate(COUNT_DISTINCT, (column,))
 
 
-def approx_count_distinct(column: str, lg_k: int = 12) -> Aggregate:
+def approx_count_distinct(column: ColumnLike, lg_k: int = 12) -> Aggregate:
     """Estimate the number of distinct values by a mergeable HyperLogLog sketch of 2**lg_k registers."""
     _check_bounds("lg_k", lg_k, 4, 21)
     return Aggregate(APPROX_COUNT_DISTINCT, (column,), options=(("lg_k", lg_k),))
 
 
-def approx_quantile(column: str, fraction: float, k: int = 200) -> Aggregate:
+def approx_quantile(column: ColumnLike, fraction: float, k: int = 200) -> Aggregate:
     """Estimate a quantile by a mergeable KLL sketch of size k."""
     _check_bounds("k", k, 8, 65_535)
     return _quantile(APPROX_QUANTILE, column, fraction, ("k", k))
 
 
-def median(column: str) -> Aggregate:
+def median(column: ColumnLike) -> Aggregate:
     """Ask for the exact median, evaluated from the rows of every window; approx_quantile can be shared."""
     return Aggregate(MEDIAN, (column,))
 
 
-def percentile(column: str, fraction: float) -> Aggregate:
+def percentile(column: ColumnLike, fraction: float) -> Aggregate:
     """Ask for an exact percentile, evaluated from the rows of every window; approx_quantile can be shared."""
     return _quantile(PERCENTILE, column, fraction)
 
 
-def mode(column: str) -> Aggregate:
+def mode(column: ColumnLike) -> Aggregate:
     """Ask for the most frequent value, evaluated from the rows of every window."""
     return Aggregate(MODE, (column,))
 
 
 def user_defined(
     name: str,
-    *columns: str,
+    *columns: ColumnLike,
     lift: Callable[..., Any],
     combine: Callable[[Any, Any], Any],
     lower: Callable[[Any], Any],
+    returns: str = "double",
     invertible: bool = False,
     selective: bool = False,
     overlap_safe: bool = False,
 ) -> Aggregate:
     """Make an aggregate of your own by lift, combine and lower; combine must be associative.
 
-    Rows with a null are left out. Say overlap_safe only if combine(a, b) may count rows twice without harm.
+    Rows with a null are left out. Say what Spark type it returns, and overlap_safe only if combine(a, b) may count rows twice without harm.
 
     >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
     >>> product.evaluate([(2,), (None,), (5,)])
@@ -253,13 +257,13 @@ def user_defined(
         ("state",),
         lambda *values: None if None in values else (lift(*values),),
         lambda a, b: (combine(a[0], b[0]),),
-        lambda state: None if state is None else lower(state[0]),
+        lambda state, returns=returns: None if state is None else lower(state[0]),
         inputs=(len(columns),),
         invertible=invertible,
         selective=selective,
         overlap_safe=overlap_safe,
     )
-    return Aggregate(function, columns)
+    return Aggregate(function, columns, options=(("returns", returns),))
 
 
 def _check_bounds(name: str, value: int, low: int, high: int) -> None:
@@ -267,8 +271,9 @@ def _check_bounds(name: str, value: int, low: int, high: int) -> None:
         raise QueryError(f"{name} {value!r} is out of bounds. Use a whole number from {low} (coarse) to {high} (fine).")
 
 
-def _quantile(function: Function, column: str, fraction: float, *options: tuple[str, Any]) -> Aggregate:
+def _quantile(function: Function, column: ColumnLike, fraction: float, *options: tuple[str, Any]) -> Aggregate:
     if isinstance(fraction, bool) or not isinstance(fraction, int | float) or not 0 <= fraction <= 1:
         raise QueryError(f"fraction {fraction!r} is out of bounds. Use 0 (least) to 1 (greatest), for example 0.95.")
     percent = f"{100 * fraction:g}".replace(".", "_")
-    return Aggregate(function, (column,), f"{function.name}_{percent}_{column}", (("fraction", fraction), *options))
+    asked = Aggregate(function, (column,), options=(("fraction", fraction), *options))
+    return asked.alias(f"{function.name}_{percent}_{asked.columns[0]}")

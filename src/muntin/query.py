@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from muntin.aggregate import Aggregate
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.window import Window
 
@@ -67,7 +67,7 @@ class Query:
         """Names of the columns that the query reads, each once."""
         return tuple(
             dict.fromkeys(
-                [self.time, *self.by, *(column for aggregate in self.aggregates for column in aggregate.columns)]
+                [self.time, *self.by, *(str(column) for aggregate in self.aggregates for column in aggregate.columns)]
             )
         )
 

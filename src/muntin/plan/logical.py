@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from muntin.aggregate import Aggregate
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.plan.explain import explain
 from muntin.plan.horizon import Horizon

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from muntin.aggregate import Aggregate
+from muntin.aggregates import Aggregate
 from muntin.duration import natural_unit
 from muntin.errors import InternalError, QueryError
 from muntin.functions import FUNCTIONS

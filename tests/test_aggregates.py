@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.aggregate import Aggregate, Kind, Merge
+from muntin.aggregates import Aggregate, Kind, Merge
 from muntin.functions import FUNCTIONS
 from tests.executor import fold, same
 

@@ -78,6 +78,18 @@ class Function:
         return self.merge is not Merge.NONE
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """A column expression of Spark under a name; two are equal only if they are the same one."""
+
+    value: Any
+    """A Spark column, or the name of a column."""
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A function of some columns, under an output name.
@@ -90,7 +102,8 @@ class Aggregate:
     """
 
     function: Function
-    columns: tuple[str, ...] = ()
+    columns: tuple[str | Expression, ...] = ()
+    """Names of columns, or expressions of Spark."""
     name: str = ""
     options: tuple[tuple[str, Any], ...] = ()
 
@@ -100,11 +113,17 @@ class Aggregate:
         if len(self.columns) not in self.function.inputs:
             takes = " or ".join(map(str, self.function.inputs))
             raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
-        for column in self.columns:
-            if not isinstance(column, str) or not column:
-                raise QueryError(f"{self.function.name} was given {column!r} as a column. Use the name of a column.")
+        object.__setattr__(self, "columns", tuple(map(self._column, self.columns)))
         if not self.name:
-            object.__setattr__(self, "name", "_".join([self.function.name, *self.columns]))
+            object.__setattr__(self, "name", "_".join([self.function.name, *map(str, self.columns)]))
+
+    def _column(self, given: Any) -> str | Expression:
+        """Take a name as it is and wrap a Spark column, without loading Spark to know one."""
+        if isinstance(given, Expression) or (isinstance(given, str) and given):
+            return given
+        if type(given).__module__.startswith("pyspark.sql"):
+            return Expression(given, str(given).removeprefix("Column<'").removesuffix("'>"))
+        raise QueryError(f"{self.function.name} was given {given!r} as a column. Use a column's name, or a Column.")
 
     def alias(self, name: str) -> Aggregate:
         """Give the same aggregate under another output name."""
@@ -113,7 +132,7 @@ class Aggregate:
         return replace(self, name=name)
 
     def __repr__(self) -> str:
-        arguments = [*self.columns, *(f"{name}={value}" for name, value in self.options)]
+        arguments = [*map(str, self.columns), *(f"{name}={value}" for name, value in self.options)]
         return f"{self.function.name}({', '.join(arguments)})"
 
     def evaluate(self, rows: Iterable[tuple[Any, ...]]) -> Any:

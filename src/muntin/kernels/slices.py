@@ -1,0 +1,34 @@
+"""Which slice every row falls into."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from muntin.kernels.spans import Longs
+
+
+def slice_starts(bounds: Longs, time: Longs, slides: Longs, residues: Longs) -> Longs:
+    """Give the latest edge at or before every row's time; edges are residue + k·slide of any of the grids.
+
+    >>> slice_starts(np.array([0, 4]), np.array([1, 5, 6, 13]), np.array([5, 4]), np.array([0, 0])).tolist()
+    [0, 5, 5, 12]
+    """
+    return _slice_starts(bounds, time, slides, residues)  # type: ignore[no-any-return]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _slice_starts(bounds, time, slides, residues):  # type: ignore[no-untyped-def]
+    starts = np.empty(len(time), np.int64)
+    for group in range(len(bounds) - 1):
+        edge = upcoming = np.int64(0)
+        for row in range(bounds[group], bounds[group + 1]):
+            now = time[row]
+            if row == bounds[group] or now >= upcoming:
+                edge, upcoming = np.int64(-(2**63)), np.int64(2**63 - 1)
+                for grid in range(len(slides)):
+                    before = now - (now - residues[grid]) % slides[grid]
+                    edge = max(edge, before)
+                    upcoming = min(upcoming, before + slides[grid])
+            starts[row] = edge
+    return starts

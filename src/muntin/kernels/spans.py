@@ -1,0 +1,80 @@
+"""Which rows every instance of a window reads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Longs = NDArray[np.int64]
+
+
+class Spans(NamedTuple):
+    """Instances that have rows, by group and start; the ends lo and hi never move back."""
+
+    start: Longs
+    lo: Longs
+    """The first row of an instance."""
+    hi: Longs
+    """One past the last row of an instance."""
+
+
+def spans(bounds: Longs, time: Longs, reach: int, slide: int, offset: int) -> Spans:
+    """Find the instances a = offset + k·slide that have rows with a ≤ time < a + reach, in every group.
+
+    Group g is the rows bounds[g] to bounds[g + 1], sorted by time. The reach of a window that reads rows or slices is
+    its range; that of one that reads a window of range r is its range - r + 1, since both ends must lie inside.
+
+    >>> found = spans(np.array([0, 3]), np.array([1, 5, 30]), reach=10, slide=5, offset=0)
+    >>> found.start.tolist(), found.lo.tolist(), found.hi.tolist()
+    ([-5, 0, 5, 25, 30], [0, 0, 1, 2, 2], [1, 2, 2, 3, 3])
+    """
+    return Spans(*_spans(bounds, time, reach, slide, offset))
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _spans(bounds, time, reach, slide, offset):  # type: ignore[no-untyped-def]
+    capacity = len(time) + 16
+    start, lo, hi = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+    count = 0
+    for group in range(len(bounds) - 1):
+        first, end = bounds[group], bounds[group + 1]
+        if first == end:
+            continue
+        left = right = first
+        a = _first_instance(time[first], reach, slide, offset)
+        while True:
+            while left < end and time[left] < a:
+                left += 1
+            if left == end:
+                break
+            if time[left] >= a + reach:  # a gap, or no row for this instance
+                a = _first_instance(time[left], reach, slide, offset)
+                if time[left] < a:  # the row lies between two instances that have reach < slide
+                    continue
+            right = max(left, right)
+            while right < end and time[right] < a + reach:
+                right += 1
+            if count == capacity:
+                capacity *= 2
+                start, lo, hi = _grown(start, capacity), _grown(lo, capacity), _grown(hi, capacity)
+            start[count], lo[count], hi[count] = a, left, right
+            count += 1
+            a += slide
+    return start[:count], lo[:count], hi[:count]
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _first_instance(time, reach, slide, offset):  # type: ignore[no-untyped-def]
+    """Give the first instance that begins after time - reach."""
+    after = time - reach + 1
+    return after + (offset - after) % slide
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+def _grown(array, capacity):  # type: ignore[no-untyped-def]
+    larger = np.empty(capacity, array.dtype)
+    larger[: len(array)] = array
+    return larger

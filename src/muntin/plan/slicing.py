@@ -1,0 +1,90 @@
+"""Slices: the pieces of time between neighbouring edges of a set of windows.
+
+Edges are where instances begin or end. Those of one window lie on one or two grids ⟨slide, residue⟩, so the edges of a
+set are the union of a few grids, and a row's slice is the latest edge at or before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from math import gcd, lcm
+
+import numpy as np
+
+from muntin.window import Shape, Window
+
+Grid = tuple[int, int]
+"""A slide and a residue: the times residue + k·slide."""
+
+_COUNTED = 100_000
+"""Edges that are counted at most; beyond that the density is taken from the first ones."""
+
+
+def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
+    """Give the grids whose union is all edges, without those that lie on another one.
+
+    >>> grids([Window(20), Window(30), Window(40)]), grids([Window(7, 3)])
+    (((20, 0), (30, 0)), ((3, 0), (3, 1)))
+    """
+    found = {
+        (slide, edge % slide) for range, slide, offset in (w.shape for w in windows) for edge in (offset, offset + range)
+    }
+    kept: list[Grid] = []
+    for slide, residue in sorted(found):
+        if not any(slide % other == 0 and (residue - rest) % other == 0 for other, rest in kept):
+            kept.append((slide, residue))
+    return tuple(kept)
+
+
+def common_grid(windows: Iterable[Window]) -> Grid:
+    """Give the coarsest single grid on which all edges lie.
+
+    >>> common_grid([Window(20), Window(30), Window(40)]), common_grid([Window(10, 10, 3)])
+    ((10, 0), (10, 3))
+    """
+    found = grids(windows)
+    slide = 0
+    for other, residue in found:
+        slide = gcd(slide, other, residue - found[0][1])
+    return slide, found[0][1] % slide
+
+
+def density(found: tuple[Grid, ...]) -> float:
+    """Count edges per unit of time.
+
+    >>> density(((20, 0), (30, 0)))  # 0, 20, 30, 40 of 60
+    0.06666666666666667
+    """
+    return _density(found)
+
+
+@cache
+def _density(found: tuple[Grid, ...]) -> float:
+    if len(found) == 1:
+        return 1 / found[0][0]
+    finest = found[0][0]
+    period = lcm(*(slide for slide, _ in found))
+    length = min(period, max(finest * _COUNTED // len(found), 2 * found[-1][0]))
+    edges = np.concatenate([np.arange(residue, length, slide, dtype=np.int64) for slide, residue in found])
+    return len(np.unique(edges)) / length
+
+
+def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
+    """Give the grids to slice by: the common grid where it is hardly finer than the edges, for it is quicker to find.
+
+    >>> slicing([Window(20), Window(30), Window(40)]), slicing([Window(70), Window(110)])
+    (((10, 0),), ((70, 0), (110, 0)))
+    """
+    windows = tuple(windows)
+    exact, single = grids(windows), (common_grid(windows),)
+    return single if density(single) <= 1.6 * density(exact) else exact
+
+
+def reach(window: Window, parent: Shape | None) -> int:
+    """Tell how far after an instance's start the rows or parent instances may begin that it reads.
+
+    >>> reach(Window(30), None), reach(Window(30), (10, 10, 0))
+    (30, 21)
+    """
+    return int(window.range) - (parent[0] - 1 if parent else 0)

@@ -1,0 +1,148 @@
+"""mt.aggregate and mt.explain: from a DataFrame and what is asked of it to a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame
+
+from muntin.aggregates import Aggregate
+from muntin.errors import QueryError
+from muntin.plan import plan as plan_windows
+from muntin.plan.physical import (
+    STRATEGIES,
+    Group,
+    PhysicalPlan,
+    Prices,
+    Shape,
+    Statistics,
+    Work,
+    choose,
+    with_logical,
+)
+from muntin.query import several
+from muntin.spark import kernel
+from muntin.spark.independent import independent
+from muntin.spark.native import expand, slices_explode
+from muntin.spark.session import ARROW_BYTES, UNLIMITED
+from muntin.spark.source import Source, prepare
+from muntin.spark.statistics import measure
+from muntin.spark.wide import check_wide, wide
+from muntin.window import Window
+
+if TYPE_CHECKING:
+    from muntin.plan.logical import Plan
+
+Key = str | Column
+
+
+def aggregate(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    windows: Window | Iterable[Window] = (),
+    aggregates: Aggregate | Iterable[Aggregate] = (),
+    *,
+    strategy: str = "auto",
+    layout: str = "long",
+    statistics: Statistics | None = None,
+) -> DataFrame:
+    """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
+
+    The result has window_id, window (start and end), the keys and the aggregates; layout="wide" gives one row per key
+    and window end instead. The strategy is "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL
+    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with.
+    """
+    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    physical = _physical(source, strategy, statistics)
+    result = reduce(DataFrame.union, [_evaluated(source, group, physical.statistics) for group in physical.groups])
+    return wide(source, result) if layout == "wide" else result
+
+
+def explain(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    windows: Window | Iterable[Window] = (),
+    aggregates: Aggregate | Iterable[Aggregate] = (),
+    *,
+    strategy: str = "auto",
+    layout: str = "long",
+    statistics: Statistics | None = None,
+) -> PhysicalPlan:
+    """Give the plan that mt.aggregate would run: print it, or look into it."""
+    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    return _physical(source, strategy, statistics)
+
+
+def _checked(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key],
+    windows: Window | Iterable[Window],
+    aggregates: Aggregate | Iterable[Aggregate],
+    strategy: str,
+    layout: str,
+) -> Source:
+    if strategy not in STRATEGIES:
+        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
+    if layout not in ("long", "wide"):
+        raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
+    keys = (by,) if isinstance(by, Column) else several(by)
+    source = prepare(df, time, keys, windows, aggregates)
+    if layout == "wide":
+        check_wide(source)
+    return source
+
+
+def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
+    """Choose the physical plan; only a choice by cost needs statistics, and only that may run a small job."""
+    notes = []
+    shareable = all(made.mergeable for made in source.recipes)
+    stopped = kernel.obstacle(source) if shareable else None
+    if not shareable:
+        alone = next(made.aggregate for made in source.recipes if not made.mergeable)
+        notes.append(f"{alone!r} is evaluated from the rows of every window, and the others with it")
+    elif stopped:
+        notes.append(f"kernels are left out: {stopped}")
+
+    def allowed(shape: Shape) -> bool:
+        return not (shape.needs_merge and not shareable) and not (shape.uses_kernel and stopped)
+
+    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
+    if statistics is None:
+        statistics = Statistics(1_000_000, source="assumed") if shapes == [Shape.INDEPENDENT] else measure(source)
+    prices, hint = _prices(source)
+    notes += hint
+    columns = sum(len(names) for names in source.partials) or len(source.recipes)
+    work = Work(statistics, columns, len(source.keys), len(source.recipes), prices)
+    physical = choose(work, source.query.windows, strategy, allowed)
+    return with_logical(physical, _forest(source, source.query.windows, statistics), tuple(notes))
+
+
+def _prices(source: Source) -> tuple[Prices, list[str]]:
+    """Give the prices in the DataFrame's own session, and what would make it quicker."""
+    conf = source.frame.sparkSession.conf
+    if int(conf.get(ARROW_BYTES, "0") or 0) >= UNLIMITED:
+        return Prices(), []
+    return Prices(transfer=0.25, column=0.08), [
+        f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"
+    ]
+
+
+def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics) -> Plan:
+    rate = f"{statistics.rate.numerator}/{statistics.rate.denominator} per microsecond"
+    return plan_windows(windows, source.query.aggregates, rate=rate)
+
+
+def _evaluated(source: Source, group: Group, statistics: Statistics) -> DataFrame:
+    match group.shape:
+        case Shape.INDEPENDENT:
+            return independent(source, group.windows)
+        case Shape.EXPAND:
+            return expand(source, group.windows)
+        case Shape.SLICES_EXPLODE:
+            return slices_explode(source, group.windows, group.grids)
+    return kernel.evaluate(source, group, _forest(source, group.windows, statistics), statistics)

@@ -1,0 +1,175 @@
+"""Plans whose windows are combined in Arrow batches by kernels, along the forest of the logical plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_type
+
+from muntin.aggregates import Merge
+from muntin.plan.logical import Plan
+from muntin.plan.physical import Group, Shape, Statistics
+from muntin.plan.slicing import Grid, reach
+from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
+from muntin.spark.native import merged, sliced
+from muntin.spark.reducers import Reducer, reducer
+from muntin.spark.source import Source
+
+MANY_KEYS = 64
+"""From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
+
+
+def obstacle(source: Source) -> str | None:
+    """Say why kernels cannot take a query; None if they can."""
+    for name, found in zip(source.query.by, source.key_types, strict=True):
+        if not _is_flat(found):
+            return f"key {name!r} is of type {found.simpleString()}"
+    for made in source.recipes:
+        if not made.lift:
+            return f"no kernel knows {made.aggregate!r}"
+    schema = _lifted(source).schema
+    for made, names in zip(source.recipes, source.partials, strict=True):
+        types = [schema[name].dataType for name in names]
+        if not all(map(_is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
+            kinds = ", ".join(found.simpleString() for found in types)
+            return f"no kernel knows {made.aggregate!r} over {kinds}"
+    return None
+
+
+def evaluate(source: Source, group: Group, forest: Plan, statistics: Statistics) -> DataFrame:
+    """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
+    if group.shape is Shape.SOURCE_KERNEL:
+        task = _task(source, forest)
+        return merged(source, _mapped(_lifted(source), windows_at_source, task, _window_schema(source)))
+    match group.shape:
+        case Shape.SLICES_KERNEL:
+            parts = sliced(source, group.grids)
+        case Shape.SOURCE_SLICES_KERNEL:
+            schema = T.StructType([T.StructField("t", T.LongType()), *_tail(source)])
+            task = _task(source, grids=group.grids)
+            parts = _mapped(_lifted(source), slices_at_source, task, schema)
+        case _:
+            parts = _lifted(source)
+    length = chunk_length(max(int(window.range) for window in group.windows), statistics)
+    gathered = _chunked(parts, source, length, max(int(window.range) for window in group.windows))
+    ordered = gathered.repartition(*source.keys, "c").sortWithinPartitions(*source.keys, "c", "t")
+    windows = _mapped(ordered, combine, _task(source, forest, length), _window_schema(source))
+    return source.finish(windows, source.lowered())
+
+
+def chunk_length(longest: int, statistics: Statistics) -> int:
+    """Choose how long the time chunks are that keys are cut into, so that one hot key uses all cores.
+
+    Every chunk also needs the rows of one longest range after it (the halo), so chunks are several times as long.
+    """
+    halos = 8 if statistics.keys >= MANY_KEYS else 2
+    return max(halos * longest, statistics.span // 64)
+
+
+def _chunked(parts: DataFrame, source: Source, length: int, longest: int) -> DataFrame:
+    """Give every row the chunks whose windows may contain it: its own, and those before it within the longest range."""
+    time = F.col("t")
+    own = _floor_div(time, length)
+    earliest = _floor_div(time - F.lit(longest - 1), length)
+    chunks = F.explode(F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own)))
+    return parts.select(*(F.col(name) for name in ["t", *_tail_names(source)]), chunks.alias("c"))
+
+
+def _floor_div(value: Column, length: int) -> Column:
+    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float."""
+    return F.call_function("div", value - F.pmod(value, F.lit(length)), F.lit(length))
+
+
+def _mapped(
+    frame: DataFrame,
+    step: Callable[[Iterator[pa.RecordBatch], Task], Iterator[pa.RecordBatch]],
+    task: Task,
+    schema: T.StructType,
+) -> DataFrame:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return step(batches, task)
+
+    return frame.mapInArrow(run, schema)
+
+
+def _task(source: Source, forest: Plan | None = None, chunk: int = 0, grids: tuple[Grid, ...] = ()) -> Task:
+    forest_nodes = () if forest is None else forest.nodes
+    places = {node.window: place for place, node in enumerate(forest_nodes)}
+    numbers = {window: number for number, window in enumerate(source.query.windows)}
+    nodes = tuple(
+        Node(
+            *node.window.shape,
+            reach=reach(node.window, None if node.parent is None else node.parent.shape),
+            parent=-1 if node.parent is None else places[node.parent],
+            number=-1 if node.is_factor else numbers[node.window],
+        )
+        for node in forest_nodes
+    )
+    reducers, counts = _reducers(source)
+    return Task(nodes, reducers, counts, len(source.keys), chunk, grids)
+
+
+def _lifted(source: Source) -> DataFrame:
+    """Give every row as a partial of itself, under the names of the partials."""
+    lifts = [column for made in source.recipes for column in made.lift]
+    names = [name for group in source.partials for name in group]
+    partials = [column.alias(name) for column, name in zip(lifts, names, strict=True)]
+    return source.rows.select("t", *map(_normal, source.keys, source.key_types), *partials)
+
+
+def _normal(name: str, found: T.DataType) -> Column:
+    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
+    column = F.col(name)
+    if not isinstance(found, T.FloatType | T.DoubleType):
+        return column
+    one_nan = F.when(F.isnan(column), F.lit(float("nan")).cast(found)).otherwise(column)
+    return F.when(column == 0, F.lit(0.0).cast(found)).otherwise(one_nan).alias(name)
+
+
+def _tail(source: Source) -> list[T.StructField]:
+    """Give the columns of keys and partials."""
+    schema = _lifted(source).schema
+    return [T.StructField(name, schema[name].dataType) for name in _tail_names(source)]
+
+
+def _tail_names(source: Source) -> list[str]:
+    return [*source.keys, *(name for group in source.partials for name in group)]
+
+
+def _window_schema(source: Source) -> T.StructType:
+    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *_tail(source)])
+
+
+def _reducers(source: Source) -> tuple[tuple[Reducer, ...], tuple[int, ...]]:
+    """Give the reducers of all partial columns in order, and how many columns each takes."""
+    schema = _lifted(source).schema
+    strict = source.frame.sparkSession.conf.get("spark.sql.ansi.enabled", "true") == "true"
+    reducers, counts = [], []
+    for made, names in zip(source.recipes, source.partials, strict=True):
+        found = _reducers_of(made.aggregate.function.merge, [schema[name].dataType for name in names], strict=strict)
+        reducers += [r for r in found if r is not None]
+        counts += [len(names) // len(found)] * len(found)
+    return tuple(reducers), tuple(counts)
+
+
+def _reducers_of(merge: Merge, types: list[T.DataType], *, strict: bool) -> list[Reducer | None]:
+    """Give one reducer for all columns of a partial, or one for each where each is merged by itself."""
+    if merge is Merge.SUM:
+        if any(isinstance(found, T.DecimalType) and found.precision == 38 for found in types):
+            return [None]  # a sum could leave 38 digits without leaving 128 bits
+        return [reducer(merge, to_arrow_type(found, timezone="UTC"), strict=strict) for found in types]
+    return [reducer(merge, to_arrow_type(types[0], timezone="UTC"), strict=strict)]
+
+
+def _is_flat(found: T.DataType) -> bool:
+    """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
+    if isinstance(found, T.StringType):
+        return found.simpleString() == "string"
+    return isinstance(
+        found,
+        T.NumericType | T.BooleanType | T.DateType | T.TimestampType | T.TimestampNTZType | T.BinaryType,
+    )

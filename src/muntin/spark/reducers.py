@@ -1,0 +1,224 @@
+"""How each kind of partial is reduced over ranges of rows: Arrow columns in, arrays between, Arrow columns out.
+
+A reducer lifts Arrow columns to arrays, reduces arrays over ranges as often as a plan has levels, and lowers arrays to
+the same Arrow types again. Nulls travel as a mask beside the values, or None where there are none.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from muntin.aggregates import Merge
+from muntin.kernels.longs import sum_longs, sum_wide
+from muntin.kernels.moments import merge_ranges
+from muntin.kernels.ranges import MAX, MIN, SUM, place_ranges, reduce_ranges
+from muntin.kernels.spans import Longs
+
+Arrays = tuple[Any, ...]
+Valid = NDArray[np.bool_] | None
+
+
+class Reducer(ABC):
+    """Reduces the partial columns of one aggregate."""
+
+    @abstractmethod
+    def lift(self, columns: list[pa.Array]) -> Arrays:
+        """Turn Arrow columns into arrays."""
+
+    @abstractmethod
+    def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
+        """Reduce arrays over ranges of rows."""
+
+    @abstractmethod
+    def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
+        """Turn arrays into Arrow columns of the types of the lifted ones."""
+
+
+@dataclass(frozen=True)
+class Numbers(Reducer):
+    """The sum, least or greatest of a column that numpy knows."""
+
+    operation: int
+    strict: bool = True
+    """Whether a sum beyond 64 bits is an error, as in Spark's ANSI mode."""
+
+    def lift(self, columns: list[pa.Array]) -> Arrays:
+        """Fill nulls with what changes nothing: 0, or NaN, or a number that the mask hides."""
+        (column,) = columns
+        values, valid = numbers(column), mask(column)
+        if valid is not None:
+            values[~valid] = self._neutral(values.dtype)
+        return values, valid
+
+    def _neutral(self, dtype: np.dtype[Any]) -> Any:
+        if self.operation == SUM:
+            return 0
+        least = self.operation == MIN
+        if dtype.kind == "f":
+            return np.nan if least else -np.inf
+        return np.iinfo(dtype).max if least else np.iinfo(dtype).min
+
+    def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
+        """Reduce values, and say where none was valid."""
+        values, valid = arrays
+        if self.operation == SUM and values.dtype.kind == "i":
+            result, overflow = sum_longs(values, lo, hi)
+            if overflow and self.strict:
+                raise OverflowError("[ARITHMETIC_OVERFLOW] long overflow in a sum. Cast the column to decimal.")
+        else:
+            result = reduce_ranges(values, lo, hi, self.operation)
+        return result, _any_valid(valid, lo, hi)
+
+    def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
+        """Give the values their own type again."""
+        values, valid = arrays
+        return [typed(values, valid, columns[0].type)]
+
+
+@dataclass(frozen=True)
+class WideSum(Reducer):
+    """The sum of a decimal column, in 128 bits."""
+
+    def lift(self, columns: list[pa.Array]) -> Arrays:
+        """Read the words of the decimals as they lie in memory."""
+        (column,) = columns
+        words = np.frombuffer(column.buffers()[1], np.uint64).reshape(-1, 2)
+        values, valid = np.array(words[column.offset : column.offset + len(column)]), mask(column)
+        if valid is not None:
+            values[~valid] = 0
+        return values, valid
+
+    def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
+        """Add words with their carry."""
+        values, valid = arrays
+        return sum_wide(values, lo, hi), _any_valid(valid, lo, hi)
+
+    def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
+        """Lay the words under an Arrow array."""
+        values, valid = arrays
+        bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
+        return [pa.Array.from_buffers(columns[0].type, len(values), [bits, pa.py_buffer(np.ascontiguousarray(values))])]
+
+
+@dataclass(frozen=True)
+class Place(Reducer):
+    """The row where the first column is least or greatest: all columns are taken from that row, of whatever type."""
+
+    operation: int
+
+    def lift(self, columns: list[pa.Array]) -> Arrays:
+        """Give every row its order, and itself as its best row; a null order counts for nothing."""
+        order = columns[0]
+        valid = mask(order)
+        values = numbers(order) if is_number(order.type) else _ranks(order)
+        rows = np.arange(len(order))
+        return values, rows if valid is None else np.where(valid, rows, -1)
+
+    def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
+        """Find the best row of every range."""
+        values, rows = arrays
+        places = place_ranges(values, rows >= 0, lo, hi, self.operation)
+        return values[places], np.where(places >= 0, rows[places], -1)
+
+    def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
+        """Take the best rows of the lifted columns."""
+        rows = pa.array(arrays[1], mask=arrays[1] < 0)
+        return [column.take(rows) for column in columns]
+
+
+@dataclass(frozen=True)
+class Moments(Reducer):
+    """Count, means and squared deviations of one column or of two."""
+
+    pairs: bool
+
+    def lift(self, columns: list[pa.Array]) -> Arrays:
+        """Put the columns side by side; those of a missing second column stay 0."""
+        states = np.zeros((len(columns[0]), 6))
+        for place, column in zip(self._places(), columns, strict=True):
+            states[:, place] = column.to_numpy(zero_copy_only=False)
+        return (states,)
+
+    def _places(self) -> tuple[int, ...]:
+        return (0, 1, 2, 3, 4, 5) if self.pairs else (0, 1, 3)
+
+    def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
+        """Merge states."""
+        return (merge_ranges(arrays[0], lo, hi),)
+
+    def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
+        """Give the columns one by one."""
+        return [pa.array(np.ascontiguousarray(arrays[0][:, place])) for place in self._places()]
+
+
+def reducer(merge: Merge, type: pa.DataType, *, strict: bool) -> Reducer | None:
+    """Choose how partials whose first column is of an Arrow type are reduced; None where no kernel knows how.
+
+    >>> reducer(Merge.MIN, pa.int32(), strict=True), reducer(Merge.MIN, pa.string(), strict=True)
+    (Numbers(operation=1, strict=True), Place(operation=1))
+    """
+    match merge:
+        case Merge.SUM if pa.types.is_decimal128(type):
+            return WideSum()
+        case Merge.SUM if is_number(type):
+            return Numbers(SUM, strict)
+        case Merge.MIN | Merge.AND:
+            return Numbers(MIN) if is_number(type) else Place(MIN) if _is_ranked(type) else None
+        case Merge.MAX | Merge.OR:
+            return Numbers(MAX) if is_number(type) else Place(MAX) if _is_ranked(type) else None
+        case Merge.EARLIER if is_number(type) or _is_ranked(type):
+            return Place(MIN)
+        case Merge.LATER if is_number(type) or _is_ranked(type):
+            return Place(MAX)
+        case Merge.MOMENTS | Merge.COMOMENTS:
+            return Moments(merge is Merge.COMOMENTS)
+    return None
+
+
+def is_number(type: pa.DataType) -> bool:
+    """Tell whether numpy holds a type's values as 64-bit numbers in the same order."""
+    kinds = (pa.types.is_signed_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_timestamp)
+    return any(kind(type) for kind in kinds) or pa.types.is_date32(type)
+
+
+def _is_ranked(type: pa.DataType) -> bool:
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+    return any(kind(type) for kind in kinds) or pa.types.is_decimal128(type)
+
+
+def numbers(column: pa.Array) -> NDArray[Any]:
+    """Give a column as 64-bit numbers of numpy, with anything for nulls; the array may be written to."""
+    if pa.types.is_floating(column.type):
+        column = column.cast(pa.float64())
+        return np.array(pc.fill_null(column, 0.0).to_numpy(zero_copy_only=False))
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    return np.array(pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False))
+
+
+def typed(values: NDArray[Any], valid: Valid, type: pa.DataType) -> pa.Array:
+    """Give numbers of numpy an Arrow type."""
+    column = pa.array(values, mask=None if valid is None else ~valid)
+    if pa.types.is_date32(type):
+        column = column.cast(pa.int32())
+    return column if column.type == type else column.cast(type)
+
+
+def mask(column: pa.Array) -> Valid:
+    """Tell which rows are not null; None if all are."""
+    return np.array(column.is_valid().to_numpy(zero_copy_only=False)) if column.null_count else None
+
+
+def _ranks(column: pa.Array) -> Longs:
+    return np.asarray(pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy(), np.int64)
+
+
+def _any_valid(valid: Valid, lo: Longs, hi: Longs) -> Valid:
+    return None if valid is None else reduce_ranges(valid.astype(np.int64), lo, hi, MAX).astype(np.bool_)

@@ -1,0 +1,42 @@
+"""A local Spark session with good defaults."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from pyspark.sql import SparkSession
+
+ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+ARROW_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+UNLIMITED = 2**31 - 1
+"""The number of bytes at which Spark stops measuring the Arrow batch after every row (docs/decisions/0005)."""
+
+
+def session(
+    master: str | None = None, app: str = "muntin", config: Mapping[str, object] = MappingProxyType({})
+) -> SparkSession:
+    """Give a local Spark session with good defaults: workers' Python, UTC, few shuffle partitions, large Arrow batches.
+
+    What config says goes before the defaults: session(config={"spark.driver.memory": "8g"}). If the process has a
+    session already, Spark gives that one back, with those settings changed that can still be changed.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the builder's setting comes too late in local mode
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    defaults = {
+        "spark.driver.memory": "2g",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        ARROW_ROWS: "100000",
+        ARROW_BYTES: str(UNLIMITED),
+    }
+    builder = SparkSession.builder.appName(app).master(master or f"local[{cores}]")
+    for name, value in (defaults | {key: str(value) for key, value in config.items()}).items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark

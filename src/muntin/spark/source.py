@@ -1,0 +1,227 @@
+"""The input of a query under safe names, with everything checked before any job starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from muntin.aggregates import Aggregate, Expression
+from muntin.errors import QueryError, UnsupportedError
+from muntin.query import Query
+from muntin.spark.recipes import Recipe, recipe
+from muntin.window import Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
+"""Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A query's input: columns ts, t (microseconds), k0, k1, … for keys and v0, v1, … for values."""
+
+    query: Query
+    frame: DataFrame
+    key_types: tuple[T.DataType, ...]
+    zoned: bool
+    """Whether times are instants (TIMESTAMP) and not wall-clock times (TIMESTAMP_NTZ)."""
+    recipes: tuple[Recipe, ...]
+    results: tuple[T.StructField, ...]
+    """Type and nullability of every aggregate as Spark alone gives it."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The safe names of the keys."""
+        return [f"k{i}" for i in range(len(self.key_types))]
+
+    @property
+    def partials(self) -> list[list[str]]:
+        """The safe names of every aggregate's partial columns."""
+        numbers = count()
+        return [[f"p{next(numbers)}" for _ in made.partials] for made in self.recipes]
+
+    @property
+    def rows(self) -> DataFrame:
+        """The rows that have an event time."""
+        return self.frame.where(F.col("t").isNotNull())
+
+    def moment(self, micros: Column) -> Column:
+        """Turn microseconds into a timestamp of the input's own kind."""
+        if self.zoned:
+            return F.timestamp_micros(micros)
+        return F.expr("timestamp_ntz'1970-01-01 00:00:00'") + F.make_dt_interval(
+            secs=(micros.cast(T.DecimalType(24, 0)) / 1_000_000).cast(T.DecimalType(18, 6))
+        )
+
+    def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
+        """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
+        windows = self.query.windows
+        number, start = F.col("w"), F.col("s")
+        ranges = F.element_at(F.array(*(F.lit(int(w.range)).cast("long") for w in windows)), number + 1)
+        labels = F.element_at(F.array(*(F.lit(w.label) for w in windows)), number + 1)
+        window = F.struct(self.moment(start).alias("start"), self.moment(start + ranges).alias("end"))
+        return frame.select(
+            F.coalesce(labels, F.lit("")).alias("window_id"),
+            window.alias("window"),
+            *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
+            *(
+                column.cast(field.dataType).alias(field.name)
+                for column, field in zip(aggregates, self.results, strict=True)
+            ),
+        )
+
+    def lowered(self) -> list[Column]:
+        """Give the results of the partial columns."""
+        return [
+            r.lower([F.col(name) for name in names])
+            for r, names in zip(self.recipes, self.partials, strict=True)
+            if r.lower is not None
+        ]
+
+
+def quoted(name: str) -> str:
+    """Quote a column's name, whatever characters it has.
+
+    >>> quoted("a.b`c")
+    '`a.b``c`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def prepare(
+    df: DataFrame,
+    time: Any,
+    by: Iterable[Any],
+    windows: Iterable[Window],
+    aggregates: Iterable[Aggregate],
+) -> Source:
+    """Check a query against a DataFrame and give its input; nothing runs."""
+    if df.isStreaming:
+        raise UnsupportedError(
+            "the input is a stream, which mt.aggregate does not take yet. Use a batch DataFrame (spark.read)."
+        )
+    time, keys = _expression(df, time, "time"), [_expression(df, key, "by") for key in by]
+    query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
+    query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
+    _check_lengths(query.windows)
+    _check_names(df, [time, *keys], query.aggregates)
+    zoned = _check_time(df, time)
+    inputs = list(dict.fromkeys(c for aggregate in query.aggregates for c in aggregate.columns))
+    names = {column: f"v{i}" for i, column in enumerate(inputs)}
+    try:
+        frame = df.select(
+            _column(time).alias("ts"),
+            _micros(_column(time), zoned=zoned).alias("t"),
+            *(_column(key).alias(f"k{i}") for i, key in enumerate(keys)),
+            *(_column(column).alias(name) for column, name in names.items()),
+        )
+        schema = frame.schema
+    except AnalysisException as error:
+        raise QueryError(f"the columns of the query cannot be read: {_first_line(error)}") from error
+    recipes = tuple(
+        recipe(
+            aggregate,
+            [F.col(names[column]) for column in aggregate.columns],
+            [schema[names[column]].dataType for column in aggregate.columns],
+            F.col("t"),
+        )
+        for aggregate in query.aggregates
+    )
+    results = tuple(_result(frame, r, [schema[names[c]] for c in r.aggregate.columns]) for r in recipes)
+    key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
+    _check_keys(frame, query, key_types)
+    return Source(query, frame, key_types, zoned, recipes, results)
+
+
+def _expression(df: DataFrame, given: Any, role: str) -> Expression:
+    """Give a name or a Spark column as an expression with Spark's own name for it."""
+    if isinstance(given, str) and given:
+        return Expression(given, given)
+    if isinstance(given, Column):
+        try:
+            return Expression(given, df.select(given).columns[0])
+        except AnalysisException as error:
+            raise QueryError(f"{role} {given} cannot be read: {_first_line(error)}") from error
+    raise QueryError(f"{role} has {given!r}, which is no column. Use the name of a column, or a Column.")
+
+
+def _column(given: str | Expression) -> Column:
+    value = given.value if isinstance(given, Expression) else given
+    return F.col(quoted(value)) if isinstance(value, str) else value
+
+
+def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
+    """Refuse names that the input does not have; Spark compares them by its own setting of case."""
+    names = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
+    sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
+    fold = str if sensitive else str.casefold
+    known = {fold(name) for name in df.columns}
+    missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
+    if missing:
+        columns = ", ".join(map(repr, df.columns)) or "none"
+        raise QueryError(f"no column {', '.join(map(repr, missing))} in the input. Its columns are {columns}.")
+
+
+def _check_lengths(windows: Iterable[Window]) -> None:
+    for window in windows:
+        if window.range > LONGEST_WINDOW:
+            raise QueryError(
+                f"range {window.range} of window {window.label!r} is longer than the time that Spark knows. "
+                "Use at most 10000 years."
+            )
+
+
+def _check_time(df: DataFrame, time: Expression) -> bool:
+    """Tell whether the time is an instant; refuse what is no timestamp."""
+    found = df.select(_column(time)).schema[0].dataType
+    if isinstance(found, T.TimestampType | T.TimestampNTZType):
+        return isinstance(found, T.TimestampType)
+    candidates = [repr(f.name) for f in df.schema if isinstance(f.dataType, T.TimestampType | T.TimestampNTZType)]
+    choices = f"Timestamp columns are {', '.join(candidates)}." if candidates else "Cast it with F.to_timestamp(…)."
+    raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {choices}")
+
+
+def _check_keys(frame: DataFrame, query: Query, types: Iterable[T.DataType]) -> None:
+    for i, (name, found) in enumerate(zip(query.by, types, strict=True)):
+        try:
+            _ = frame.groupBy(f"k{i}").count().schema
+        except AnalysisException as error:
+            raise QueryError(
+                f"key {name!r} is of type {found.simpleString()}, which Spark cannot group by. Use another column."
+            ) from error
+
+
+def _result(frame: DataFrame, made: Recipe, inputs: list[T.StructField]) -> T.StructField:
+    """Give the type of an aggregate's result as Spark alone finds it."""
+    aggregate = made.aggregate
+    try:
+        return frame.groupBy().agg(made.plain.alias(aggregate.name)).schema[0]
+    except AnalysisException as error:
+        columns = " and ".join(
+            f"{column if isinstance(column, str) else column.name!r} of type {field.dataType.simpleString()}"
+            for column, field in zip(aggregate.columns, inputs, strict=True)
+        )
+        raise QueryError(
+            f"{aggregate.function.name} does not take column {columns}. Cast it, or use another aggregate. "
+            f"Spark says: {_first_line(error)}"
+        ) from error
+
+
+def _micros(time: Column, *, zoned: bool) -> Column:
+    """Give microseconds since the epoch; a wall-clock time counts as if the clock stood in UTC."""
+    if zoned:
+        return F.unix_micros(time)
+    seconds = (time - F.expr("timestamp_ntz'1970-01-01 00:00:00'")).cast(T.DecimalType(18, 6))
+    return (seconds * F.lit(1_000_000)).cast("long")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

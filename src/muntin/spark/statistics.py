@@ -1,0 +1,74 @@
+"""Cheap statistics of an input: Spark's own size estimate, and a sample of its first rows."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import redirect_stdout
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from muntin.plan.physical import Statistics
+from muntin.spark.source import Source
+
+SAMPLE = 20_000
+"""Rows that are looked at."""
+
+_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
+_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
+_UNKNOWN = 2**59
+"""A size from which on Spark says that it does not know."""
+
+
+def measure(source: Source) -> Statistics:
+    """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
+    keys = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
+    sample = source.rows.select("t", keys.alias("k")).limit(SAMPLE).toArrow()
+    seen = sample.num_rows
+    if seen < SAMPLE:  # that is all of it
+        return _of_sample(sample, seen, "all rows")
+    return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
+
+
+def _of_sample(sample: pa.Table, rows: int, origin: str) -> Statistics:
+    seen = sample.num_rows
+    if not seen:
+        return Statistics(0, 1, 1, source=origin)
+    time, codes = sample["t"].to_numpy(), sample["k"].to_numpy()
+    ordered = bool((np.diff(time) >= 0).mean() > 0.9) if seen > 1 else True
+    span = max(1, int(time.max()) - int(time.min()))
+    if ordered and seen < rows:  # the first rows are the first stretch of time
+        span = span * rows // seen
+    return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
+
+
+def _distinct(codes: np.ndarray, rows: int) -> int:  # type: ignore[type-arg]
+    """Estimate distinct keys of all rows: those seen, and more where many were seen only once (Chao's estimator)."""
+    counts = np.unique(np.unique(codes, return_counts=True)[1], return_counts=True)
+    found = dict(zip(counts[0].tolist(), counts[1].tolist(), strict=True))
+    seen, once, twice = sum(found.values()), found.get(1, 0), found.get(2, 0)
+    if seen == len(codes) and seen > 1:  # every key is new: they grow with the rows
+        return max(1, rows // 2)
+    return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
+
+
+def estimated_rows(source: Source) -> int:
+    """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
+    text = io.StringIO()
+    with redirect_stdout(text):
+        source.frame.explain(mode="cost")
+    size = _SIZE.search(text.getvalue())
+    if size is None:
+        return 10_000_000
+    if size[3]:
+        return int(float(size[3]))
+    total = float(size[1]) * _UNITS.get(size[2], 1)
+    width = 8 + sum(_width(field.dataType.typeName()) for field in source.frame.schema)
+    return 10_000_000 if total >= _UNKNOWN else int(total / width)
+
+
+def _width(name: str) -> int:
+    """Give the width that Spark's estimates assume for a type."""
+    return {"string": 20, "binary": 100, "boolean": 1, "integer": 4, "float": 4, "date": 4}.get(name, 8)
