@@ -24,7 +24,7 @@ check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n $(WORKERS) -m "not slow" --hypothesis-profile quick
+	$(BIN)/pytest -n $(WORKERS) -m "not slow and not spark" --hypothesis-profile quick
 
 format: $(READY)
 	$(BIN)/ruff format .

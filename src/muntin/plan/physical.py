@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from itertools import combinations
 from math import ceil, exp
 
 from muntin.plan.logical import Plan
@@ -247,19 +248,25 @@ def grouped(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Grou
     if not shape.uses_slices or len(windows) == 1:
         return (price(work, windows, shape),)
     whole = price(work, windows, shape)
-    if whole.slices < 0.05 * work.statistics.rows:
+    if whole.slices < 0.2 * work.statistics.rows:  # splitting would read the rows again to save few slices
         return (whole,)
-    groups = [price(work, (window,), shape) for window in windows]
-    while len(groups) > 1:
-        joined = [
-            (price(work, (*a.windows, *b.windows), shape), a, b) for i, a in enumerate(groups) for b in groups[i + 1 :]
-        ]
-        best, a, b = min(joined, key=lambda join: join[0].cost - join[1].cost - join[2].cost)
-        if best.cost >= a.cost + b.cost:
+    groups = {number: price(work, (window,), shape) for number, window in enumerate(windows)}
+
+    def gain(a: int, b: int) -> tuple[float, Group]:
+        joined = price(work, (*groups[a].windows, *groups[b].windows), shape)
+        return groups[a].cost + groups[b].cost - joined.cost, joined
+
+    joins = {(a, b): gain(a, b) for a, b in combinations(groups, 2)}
+    while joins:
+        (a, b), (gained, joined) = max(joins.items(), key=lambda join: join[1][0])
+        if gained <= 0:
             break
-        groups = [group for group in groups if group is not a and group is not b] + [best]
-    split = tuple(groups)
-    return split if sum(group.cost for group in split) < whole.cost else (whole,)
+        joins = {pair: found for pair, found in joins.items() if not {a, b} & set(pair)}
+        del groups[b]
+        groups[a] = joined
+        joins |= {(a, other): gain(a, other) for other in groups if other != a}
+    split = tuple(groups.values())
+    return split if _total(split) < whole.cost else (whole,)
 
 
 NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)

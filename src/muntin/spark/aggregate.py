@@ -57,7 +57,7 @@ def aggregate(
     """
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
     physical = _physical(source, strategy, statistics)
-    result = reduce(DataFrame.union, [_evaluated(source, group, physical.statistics) for group in physical.groups])
+    result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
     return wide(source, result) if layout == "wide" else result
 
 
@@ -137,7 +137,7 @@ def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics)
     return plan_windows(windows, source.query.aggregates, rate=rate)
 
 
-def _evaluated(source: Source, group: Group, statistics: Statistics) -> DataFrame:
+def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFrame:
     match group.shape:
         case Shape.INDEPENDENT:
             return independent(source, group.windows)
@@ -145,4 +145,6 @@ def _evaluated(source: Source, group: Group, statistics: Statistics) -> DataFram
             return expand(source, group.windows)
         case Shape.SLICES_EXPLODE:
             return slices_explode(source, group.windows, group.grids)
-    return kernel.evaluate(source, group, _forest(source, group.windows, statistics), statistics)
+    forest = physical.logical if len(physical.groups) == 1 else None
+    forest = forest or _forest(source, group.windows, physical.statistics)
+    return kernel.evaluate(source, group, forest, physical.statistics)

@@ -7,7 +7,7 @@ batch to the next, so memory is bounded by the longest range, not by the partiti
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,46 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Chunks:
+    """Stretches of time that a key's rows are cut into, each followed by a halo that the next one has too.
+
+    Chunk c has the instances that begin in [c·length, (c + 1)·length), and the rows up to one halo later. A row at
+    time t of chunk c is told by the single number t + c·halo: such numbers do not meet between chunks, and sort by
+    chunk and time.
+    """
+
+    length: int
+    halo: int
+    """The longest range."""
+
+    @property
+    def stride(self) -> int:
+        """How far apart the places of two chunks begin."""
+        return self.length + self.halo
+
+    def places(self, time: Longs) -> tuple[Longs, Longs]:
+        """Give the rows of all chunks that times are needed in, as places, and the index of each time.
+
+        >>> places, index = Chunks(length=100, halo=10).places(np.array([50, 105]))
+        >>> places.tolist(), index.tolist()
+        ([50, 115, 105], [0, 1, 1])
+        """
+        own = time // self.length
+        copies = own - (time - (self.halo - 1)) // self.length
+        places, index = [time + own * self.halo], [np.arange(len(time))]
+        for back in range(1, int(copies.max(initial=0)) + 1):
+            again = np.flatnonzero(copies >= back)
+            places.append(time[again] + (own[again] - back) * self.halo)
+            index.append(again)
+        return np.concatenate(places), np.concatenate(index)
+
+    def times(self, places: Longs) -> tuple[Longs, Longs]:
+        """Give the chunks and times of places."""
+        chunks = places // self.stride
+        return chunks, places - chunks * self.halo
+
+
+@dataclass(frozen=True)
 class Task:
     """Everything that a Python worker needs to know; it travels pickled."""
 
@@ -48,8 +88,8 @@ class Task:
     columns: tuple[int, ...]
     """How many partial columns each reducer takes."""
     keys: int
-    chunk: int = 0
-    """The length of the time chunks that hot keys are cut into, 0 for none; a column c then has their numbers."""
+    chunks: Chunks | None = None
+    """The stretches of time that the rows are cut into, if they are; column t then has places."""
     grids: tuple[Grid, ...] = ()
     """Where the result is slices, what they lie on."""
 
@@ -80,22 +120,13 @@ class Level:
     arrays: list[Arrays] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
 class Rows:
-    """A stretch of sorted input."""
+    """A stretch of input, sorted by key and time."""
 
-    batch: pa.RecordBatch
-    task: Task
-
-    @property
-    def time(self) -> Longs:
-        """The times, or the starts of the slices."""
-        return np.array(self.batch["t"].to_numpy())
-
-    @property
-    def grouping(self) -> list[pa.Array]:
-        """The columns that a group has in common."""
-        return [*self.keys, *([self.batch["c"]] if self.task.chunk else [])]
+    def __init__(self, batch: pa.RecordBatch, task: Task) -> None:
+        self.batch, self.task = batch, task
+        time = np.array(batch["t"].to_numpy())
+        self.chunks, self.time = task.chunks.times(time) if task.chunks else (None, time)
 
     @property
     def keys(self) -> list[pa.Array]:
@@ -108,18 +139,19 @@ class Rows:
         names = (f"p{i}" for i in range(sum(self.task.columns)))
         return [[self.batch[next(names)] for _ in range(count)] for count in self.task.columns]
 
-    def bounds(self) -> Longs:
-        """Find where groups begin, with the end of the last one."""
-        count = self.batch.num_rows
-        changes = np.zeros(max(0, count - 1), np.bool_)
-        for column in self.grouping:
-            changes |= _changes(column)
-        return np.concatenate(([0], np.flatnonzero(changes) + 1, [count]))
-
     def level(self) -> Level:
         """Give the input as something to read."""
         arrays = [r.lift(columns) for r, columns in zip(self.task.reducers, self.partials, strict=True)]
-        return Level(self.bounds(), self.time, np.arange(self.batch.num_rows), arrays)
+        return Level(self._bounds(), self.time, np.arange(len(self.time)), arrays)
+
+    def _bounds(self) -> Longs:
+        """Find where groups of one key and chunk begin, with the end of the last one."""
+        changes = np.zeros(max(0, len(self.time) - 1), np.bool_)
+        for key in self.keys:
+            changes |= _changes(key)
+        if self.chunks is not None:
+            changes |= self.chunks[1:] != self.chunks[:-1]
+        return np.concatenate(([0], np.flatnonzero(changes) + 1, [len(self.time)]))
 
 
 def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
@@ -150,7 +182,7 @@ def slices_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[
     """Turn unsorted rows into partials of slices."""
     slides, residues = (np.array(side, np.int64) for side in zip(*task.grids, strict=True))
     for batch in _gathered(batches):
-        rows = Rows(_sorted(batch, task), task)
+        rows = Rows(_sorted(batch, task), replace(task, chunks=None))
         level = rows.level()
         starts = slice_starts(level.bounds, level.time, slides, residues)
         begins = np.concatenate(([True], starts[1:] != starts[:-1]))
@@ -158,15 +190,16 @@ def slices_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[
         lo = np.flatnonzero(begins)
         hi = np.append(lo[1:], len(starts))
         arrays = [r.reduce(a, lo, hi) for r, a in zip(task.reducers, level.arrays, strict=True)]
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(starts[lo]), *_columns(rows, level.row[lo], arrays)], names=["t", *task.tail]
-        )
+        slices = pa.RecordBatch.from_arrays(_columns(rows, level.row[lo], arrays), names=task.tail)
+        places, index = (starts[lo], None) if task.chunks is None else task.chunks.places(starts[lo])
+        if index is not None and len(index) > len(lo):
+            slices = slices.take(pa.array(index))
+        yield pa.RecordBatch.from_arrays([pa.array(places), *slices.columns], names=["t", *task.tail])
 
 
 def _windows(rows: Rows, root: Level, done: int | None, now: int | None) -> Iterator[pa.RecordBatch]:
     """Yield the instances of every asked window that end after `done` in the first group and by `now` in the last."""
     task, levels = rows.task, [root]
-    chunks = np.array(rows.batch["c"].to_numpy()) if task.chunk else None
     for node in task.nodes:
         parent = levels[node.parent + 1]
         found = spans(parent.bounds, parent.time, node.reach, node.slide, node.offset)
@@ -180,8 +213,8 @@ def _windows(rows: Rows, root: Level, done: int | None, now: int | None) -> Iter
         if node.number < 0:
             continue
         chosen = _finished(level, node, done, now)
-        if chunks is not None:
-            begun = found.start[chosen] // task.chunk == chunks[level.row[chosen]]
+        if task.chunks is not None and rows.chunks is not None:
+            begun = found.start[chosen] // task.chunks.length == rows.chunks[level.row[chosen]]
             chosen = np.arange(chosen.start, chosen.stop)[begun]
         starts = found.start[chosen]
         if len(starts):

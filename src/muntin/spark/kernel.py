@@ -14,7 +14,7 @@ from muntin.aggregates import Merge
 from muntin.plan.logical import Plan
 from muntin.plan.physical import Group, Shape, Statistics
 from muntin.plan.slicing import Grid, reach
-from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
+from muntin.spark.combine import Chunks, Node, Task, combine, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
 from muntin.spark.source import Source
@@ -31,7 +31,7 @@ def obstacle(source: Source) -> str | None:
     for made in source.recipes:
         if not made.lift:
             return f"no kernel knows {made.aggregate!r}"
-    schema = _lifted(source).schema
+    schema = source.lifted_schema
     for made, names in zip(source.recipes, source.partials, strict=True):
         types = [schema[name].dataType for name in names]
         if not all(map(_is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
@@ -43,21 +43,21 @@ def obstacle(source: Source) -> str | None:
 def evaluate(source: Source, group: Group, forest: Plan, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
     if group.shape is Shape.SOURCE_KERNEL:
-        task = _task(source, forest)
-        return merged(source, _mapped(_lifted(source), windows_at_source, task, _window_schema(source)))
+        return merged(source, _mapped(source.lifted, windows_at_source, _task(source, forest), _window_schema(source)))
+    longest = max(int(window.range) for window in group.windows)
+    chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
         case Shape.SLICES_KERNEL:
-            parts = sliced(source, group.grids)
+            parts = _chunked(sliced(source, group.grids), chunks)
         case Shape.SOURCE_SLICES_KERNEL:
             schema = T.StructType([T.StructField("t", T.LongType()), *_tail(source)])
-            task = _task(source, grids=group.grids)
-            parts = _mapped(_lifted(source), slices_at_source, task, schema)
+            task = _task(source, chunks=chunks, grids=group.grids)
+            parts = _mapped(source.lifted, slices_at_source, task, schema)
         case _:
-            parts = _lifted(source)
-    length = chunk_length(max(int(window.range) for window in group.windows), statistics)
-    gathered = _chunked(parts, source, length, max(int(window.range) for window in group.windows))
-    ordered = gathered.repartition(*source.keys, "c").sortWithinPartitions(*source.keys, "c", "t")
-    windows = _mapped(ordered, combine, _task(source, forest, length), _window_schema(source))
+            parts = _chunked(source.lifted, chunks)
+    together = _floor_div(F.col("t"), chunks.stride)
+    ordered = parts.repartition(*source.keys, together).sortWithinPartitions(*source.keys, "t")
+    windows = _mapped(ordered, combine, _task(source, forest, chunks), _window_schema(source))
     return source.finish(windows, source.lowered())
 
 
@@ -70,13 +70,14 @@ def chunk_length(longest: int, statistics: Statistics) -> int:
     return max(halos * longest, statistics.span // 64)
 
 
-def _chunked(parts: DataFrame, source: Source, length: int, longest: int) -> DataFrame:
-    """Give every row the chunks whose windows may contain it: its own, and those before it within the longest range."""
+def _chunked(parts: DataFrame, chunks: Chunks) -> DataFrame:
+    """Give every row a place in each chunk whose windows may contain it (see Chunks)."""
     time = F.col("t")
-    own = _floor_div(time, length)
-    earliest = _floor_div(time - F.lit(longest - 1), length)
-    chunks = F.explode(F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own)))
-    return parts.select(*(F.col(name) for name in ["t", *_tail_names(source)]), chunks.alias("c"))
+    own = _floor_div(time, chunks.length)
+    earliest = _floor_div(time - F.lit(chunks.halo - 1), chunks.length)
+    within = F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own))
+    rest = [name for name in parts.columns if name != "t"]
+    return parts.select(F.explode(F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))).alias("t"), *rest)
 
 
 def _floor_div(value: Column, length: int) -> Column:
@@ -96,7 +97,9 @@ def _mapped(
     return frame.mapInArrow(run, schema)
 
 
-def _task(source: Source, forest: Plan | None = None, chunk: int = 0, grids: tuple[Grid, ...] = ()) -> Task:
+def _task(
+    source: Source, forest: Plan | None = None, chunks: Chunks | None = None, grids: tuple[Grid, ...] = ()
+) -> Task:
     forest_nodes = () if forest is None else forest.nodes
     places = {node.window: place for place, node in enumerate(forest_nodes)}
     numbers = {window: number for number, window in enumerate(source.query.windows)}
@@ -110,34 +113,12 @@ def _task(source: Source, forest: Plan | None = None, chunk: int = 0, grids: tup
         for node in forest_nodes
     )
     reducers, counts = _reducers(source)
-    return Task(nodes, reducers, counts, len(source.keys), chunk, grids)
-
-
-def _lifted(source: Source) -> DataFrame:
-    """Give every row as a partial of itself, under the names of the partials."""
-    lifts = [column for made in source.recipes for column in made.lift]
-    names = [name for group in source.partials for name in group]
-    partials = [column.alias(name) for column, name in zip(lifts, names, strict=True)]
-    return source.rows.select("t", *map(_normal, source.keys, source.key_types), *partials)
-
-
-def _normal(name: str, found: T.DataType) -> Column:
-    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
-    column = F.col(name)
-    if not isinstance(found, T.FloatType | T.DoubleType):
-        return column
-    one_nan = F.when(F.isnan(column), F.lit(float("nan")).cast(found)).otherwise(column)
-    return F.when(column == 0, F.lit(0.0).cast(found)).otherwise(one_nan).alias(name)
+    return Task(nodes, reducers, counts, len(source.keys), chunks, grids)
 
 
 def _tail(source: Source) -> list[T.StructField]:
     """Give the columns of keys and partials."""
-    schema = _lifted(source).schema
-    return [T.StructField(name, schema[name].dataType) for name in _tail_names(source)]
-
-
-def _tail_names(source: Source) -> list[str]:
-    return [*source.keys, *(name for group in source.partials for name in group)]
+    return [T.StructField(field.name, field.dataType) for field in source.lifted_schema if field.name != "t"]
 
 
 def _window_schema(source: Source) -> T.StructType:
@@ -146,7 +127,7 @@ def _window_schema(source: Source) -> T.StructType:
 
 def _reducers(source: Source) -> tuple[tuple[Reducer, ...], tuple[int, ...]]:
     """Give the reducers of all partial columns in order, and how many columns each takes."""
-    schema = _lifted(source).schema
+    schema = source.lifted_schema
     strict = source.frame.sparkSession.conf.get("spark.sql.ansi.enabled", "true") == "true"
     reducers, counts = [], []
     for made, names in zip(source.recipes, source.partials, strict=True):

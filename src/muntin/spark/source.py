@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -16,9 +18,6 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.query import Query
 from muntin.spark.recipes import Recipe, recipe
 from muntin.window import Window
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
 """Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
@@ -53,6 +52,19 @@ class Source:
         """The rows that have an event time."""
         return self.frame.where(F.col("t").isNotNull())
 
+    @cached_property
+    def lifted(self) -> DataFrame:
+        """Every row as a partial of itself: t, the keys and the partials."""
+        lifts = [column for made in self.recipes for column in made.lift]
+        names = [name for group in self.partials for name in group]
+        partials = [column.alias(name) for column, name in zip(lifts, names, strict=True)]
+        return self.rows.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials)
+
+    @cached_property
+    def lifted_schema(self) -> T.StructType:
+        """The types of keys and partials."""
+        return self.lifted.schema
+
     def moment(self, micros: Column) -> Column:
         """Turn microseconds into a timestamp of the input's own kind."""
         if self.zoned:
@@ -64,12 +76,10 @@ class Source:
     def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
         """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
         windows = self.query.windows
-        number, start = F.col("w"), F.col("s")
-        ranges = F.element_at(F.array(*(F.lit(int(w.range)).cast("long") for w in windows)), number + 1)
-        labels = F.element_at(F.array(*(F.lit(w.label) for w in windows)), number + 1)
-        window = F.struct(self.moment(start).alias("start"), self.moment(start + ranges).alias("end"))
+        start, end = F.col("s"), F.col("s") + _chosen(f"{w.range:d}L" for w in windows)
+        window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
         return frame.select(
-            F.coalesce(labels, F.lit("")).alias("window_id"),
+            F.coalesce(_chosen(_literal(w.label) for w in windows), F.lit("")).alias("window_id"),
             window.alias("window"),
             *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
             *(
@@ -85,6 +95,25 @@ class Source:
             for r, names in zip(self.recipes, self.partials, strict=True)
             if r.lower is not None
         ]
+
+
+def _chosen(literals: Iterable[str]) -> Column:
+    """Give the literal whose place is the number of the window; as one text, since every call into Spark takes time."""
+    return F.expr(f"element_at(array({', '.join(literals)}), w + 1)")
+
+
+def _literal(text: str) -> str:
+    """Write a text as a literal of Spark SQL, whatever characters it has."""
+    return f"decode(unhex('{text.encode().hex()}'), 'utf-8')"
+
+
+def _one_of_equals(name: str, found: T.DataType) -> Column:
+    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
+    column = F.col(name)
+    if not isinstance(found, T.FloatType | T.DoubleType):
+        return column
+    one_nan = F.when(F.isnan(column), F.lit(float("nan")).cast(found)).otherwise(column)
+    return F.when(column == 0, F.lit(0.0).cast(found)).otherwise(one_nan).alias(name)
 
 
 def quoted(name: str) -> str:
