@@ -113,6 +113,38 @@ def bench_planning(out: Path) -> None:
     _run("planning", out, planning_times(progress=_say), seeds="0, 1, …")
 
 
+@bench.command("batch")
+@click.argument("experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth"]))
+@click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
+@click.option("--sets", default=0, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("build/bench"),
+    show_default=True,
+    help="Folder for the event files, which are made once.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Result file to write.")
+def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path | None) -> None:
+    """Measure batch aggregation on Spark against plain Spark and its peers."""
+    from muntin.bench import batch
+    from muntin.bench.peers import peers
+
+    folder = data.absolute()
+    large = experiment == "paper-10m"
+    sets = sets or (3 if large else 10)
+    found = {
+        "paper-1m": lambda: batch.paper_tables(folder, 1_000_000, sets, rounds, _say),
+        "paper-10m": lambda: batch.paper_tables(folder, 10_000_000, sets, rounds, _say, ("plain", "auto")),
+        "keyed": lambda: batch.keyed(folder, rounds, _say),
+        "fine": lambda: batch.fine_slides(folder, rounds, _say),
+        "peers": lambda: peers(folder, rounds, _say),
+        "growth": lambda: batch.growth(folder, rounds, _say),
+    }[experiment]()
+    name = f"batch {experiment}"
+    _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", found, rounds=rounds, sets=sets, seeds="0, 1, …")
+
+
 @bench.command("report")
 @click.option(
     "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), default=RESULTS, show_default=True
@@ -139,5 +171,8 @@ def _say(text: str) -> None:
 def _run(name: str, out: Path, rows: Iterator[dict[str, Any]], **settings: Any) -> None:
     from muntin.bench.record import record, save
 
-    save(record(name, f"muntin bench {name}", rows, **settings), out)
+    found: list[dict[str, Any]] = []
+    for row in rows:  # what a long experiment has found so far outlives its end
+        found.append(row)
+        save(record(name, f"muntin bench {name}", found, **settings), out)
     click.echo(f"wrote {out}")

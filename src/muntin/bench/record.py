@@ -29,6 +29,7 @@ def record(name: str, command: str, rows: Iterable[Row], **settings: Any) -> Row
             "versions": {
                 "python": platform.python_version(),
                 **{package: version(package) for package in ("muntin", "numpy")},
+                **_engines(),
             },
         },
         "rows": list(rows),
@@ -59,6 +60,12 @@ def _commit() -> str | None:
         return git("rev-parse", "--short", "HEAD") + ("-dirty" if git("status", "--porcelain", ".") else "")
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _engines() -> dict[str, str]:
+    """Name the versions of the engines that this process has used."""
+    engines = ("pyspark", "pyarrow", "numba", "duckdb", "polars")
+    return {engine: version(engine) for engine in engines if engine in sys.modules}
 
 
 def _processor() -> str:

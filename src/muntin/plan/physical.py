@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import combinations
 from math import ceil, exp
 
+from muntin.plan.describe import describe
 from muntin.plan.logical import Plan
 from muntin.plan.slicing import Grid, density, slicing
 from muntin.window import Window
@@ -117,7 +118,7 @@ class Group:
     """What slices lie on, where there are slices."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PhysicalPlan:
     """The groups of windows, the logical plan that the kernels follow, and what else was weighed."""
 
@@ -134,6 +135,17 @@ class PhysicalPlan:
     def cost(self) -> float:
         """The estimated core-microseconds."""
         return sum(group.cost for group in self.groups)
+
+    def explain(self) -> str:
+        """Write the plan as text: the choice, the alternatives with their costs, and the logical plan."""
+        return describe(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(dict.fromkeys(group.shape.name.lower() for group in self.groups))
+        return f"<physical plan of {sum(len(group.windows) for group in self.groups)} windows: {shapes}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +215,8 @@ def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
     pieces = work.per_batch(1 / density(found), 1) if found else 0.0
     match shape:
         case Shape.INDEPENDENT:
-            rounds = [
-                p.branch + p.stage + read + rows * work.copies(w) * (p.group * wide + p.window) + work.instances(w) * p.emit * wide
-                for w in windows
-            ]
-            cost = sum(rounds)
+            copies = rows * sum(work.copies(window) for window in windows)
+            cost = len(windows) * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
         case Shape.EXPAND:
             copies = rows * sum(work.copies(window) for window in windows)
             cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode) + out * p.emit * wide
