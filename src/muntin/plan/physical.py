@@ -97,7 +97,7 @@ class Prices:
     """A branch of a union: planned, compiled, scheduled."""
     stage: float = 50_000
     """A shuffle."""
-    python: float = 150_000
+    python: float = 50_000
     """A stage in Python."""
     task: int = 100_000
     """Rows that a kernel at the source takes at once."""
