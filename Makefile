@@ -1,22 +1,15 @@
-# Every target sets up .venv by itself; only python3 (3.11 or later) and make are needed.
+# Every target sets up .venv by itself; only python3 (3.11 or later), make and Java 17 or later are needed.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format bench clean java
 
-demo: $(READY)
-	@echo '$$ muntin plan "20 minutes, 30 minutes, 40 minutes" --aggregate min --algorithm independent'
-	@$(BIN)/muntin plan "20 minutes, 30 minutes, 40 minutes" --aggregate min --algorithm independent
-	@echo
-	@echo '$$ muntin plan "20 minutes, 30 minutes, 40 minutes" --aggregate min'
-	@$(BIN)/muntin plan "20 minutes, 30 minutes, 40 minutes" --aggregate min
-	@echo
-	@echo '$$ muntin plan "1 min, 5 min, 15 min, 1 hour/5 min, 6 hours/15 min, 1 day/1 hour, 7 days/1 hour, 30 days/1 day" -a sum -a count -a max --rate 100/s'
-	@$(BIN)/muntin plan "1 min, 5 min, 15 min, 1 hour/5 min, 6 hours/15 min, 1 day/1 hour, 7 days/1 hour, 30 days/1 day" -a sum -a count -a max --rate 100/s
+demo: $(READY) java
+	$(BIN)/muntin demo
 
-test: $(READY)
+test: $(READY) java
 	$(BIN)/pytest -n $(WORKERS)
 
 check: $(READY)
@@ -30,11 +23,16 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY)
+bench: $(READY) java
 	$(BIN)/muntin bench model
 	$(BIN)/muntin bench quality
 	$(BIN)/muntin bench planning
+	for experiment in paper-1m paper-10m keyed fine peers growth; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench report
+
+# Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.
+java:
+	@tools/java
 
 clean:
 	rm -rf .venv build dist

@@ -185,7 +185,7 @@ def test_user_defined_aggregates_can_say_what_they_allow() -> None:
     ("make", "message"),
     [
         (lambda: mt.min(""), "was given '' as a column"),
-        (lambda: mt.min(3), "was given 3 as a column"),  # type: ignore[arg-type]
+        (lambda: mt.min(3), "was given 3 as a column"),
         (lambda: mt.min("v").alias(""), "alias '' is no output name"),
         (lambda: mt.percentile("v", 95), "fraction 95 is out of bounds"),
         (lambda: mt.approx_quantile("v", "half"), "fraction 'half' is out of bounds"),  # type: ignore[arg-type]

@@ -64,6 +64,15 @@ def plan_command(
     click.echo(FORMATS[form](found))
 
 
+@main.command("demo")
+@click.option("--rows", default=3_000_000, show_default=True, help="Events to make.")
+def demo_command(rows: int) -> None:
+    """Run two queries over an IoT stream, with plans and the ratio to plain Spark."""
+    from muntin.demo import demo
+
+    demo(rows=rows)
+
+
 @main.group("bench")
 def bench() -> None:
     """Repeat an experiment and write its result file."""

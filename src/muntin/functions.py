@@ -237,7 +237,8 @@ def user_defined(
 ) -> Aggregate:
     """Make an aggregate of your own by lift, combine and lower; combine must be associative.
 
-    Rows with a null are left out. Say what Spark type it returns, and overlap_safe only if combine(a, b) may count rows twice without harm.
+    Rows with a null are left out. The result is of the Spark type that `returns` names. Say overlap_safe only if
+    combine(a, b) may count rows twice without harm.
 
     >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
     >>> product.evaluate([(2,), (None,), (5,)])

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -33,7 +33,10 @@ VALUES: dict[str, tuple[pa.DataType, Value]] = {
     "money": (pa.decimal128(18, 4), lambda r: Decimal(r.randint(-(10**17), 10**17)).scaleb(-4)),
     "huge": (pa.decimal128(30, 6), lambda r: Decimal(r.randint(-(10**26), 10**26)).scaleb(-6)),
     "day": (pa.date32(), lambda r: date(1965, 1, 1) + timedelta(days=r.randint(0, 20_000))),
-    "at": (pa.timestamp("us", "UTC"), lambda r: datetime(1960, 1, 1, tzinfo=timezone.utc) + timedelta(0, r.randint(0, 10**9), r.randint(0, 999_999))),
+    "at": (
+        pa.timestamp("us", "UTC"),
+        lambda r: datetime(1960, 1, 1, tzinfo=UTC) + timedelta(0, r.randint(0, 10**9), r.randint(0, 999_999)),
+    ),
     "text": (pa.string(), lambda r: "".join(r.choices("abcé√z😀", k=r.randint(0, 4)))),
     "flag": (pa.bool_(), lambda r: r.random() < 0.5),
     "few": (pa.int32(), lambda r: r.randint(0, 5)),
@@ -48,7 +51,7 @@ KEYS: dict[str, tuple[pa.DataType, Value]] = {
     'k"flag': (pa.bool_(), lambda r: r.random() < 0.5),
     "k-decimal": (pa.decimal128(12, 2), lambda r: Decimal(r.randint(0, 2))),
     "k bytes": (pa.binary(), lambda r: bytes([r.randint(0, 2)])),
-    "k time": (pa.timestamp("us", "UTC"), lambda r: datetime(2024, 1, r.randint(1, 2), tzinfo=timezone.utc)),
+    "k time": (pa.timestamp("us", "UTC"), lambda r: datetime(2024, 1, r.randint(1, 2), tzinfo=UTC)),
     "k array": (pa.list_(pa.int32()), lambda r: [r.randint(0, 1), 7]),
     "k long": (pa.int64(), lambda r: r.randint(0, 200)),
 }
@@ -77,7 +80,11 @@ AGGREGATES: dict[str, tuple[Callable[..., Aggregate], Callable[..., Column], tup
     ),
 }
 BY_ORDER = {"min_by": (mt.min_by, F.min_by), "max_by": (mt.max_by, F.max_by)}
-PAIRS = {"covar_samp": (mt.covar_samp, F.covar_samp), "covar_pop": (mt.covar_pop, F.covar_pop), "corr": (mt.corr, F.corr)}
+PAIRS = {
+    "covar_samp": (mt.covar_samp, F.covar_samp),
+    "covar_pop": (mt.covar_pop, F.covar_pop),
+    "corr": (mt.corr, F.corr),
+}
 LOOSE = ("variance", "var_pop", "stddev", "stddev_pop", "covar_samp", "covar_pop", "corr")
 """Functions of squared deviations, whose own rounding is amplified far from zero."""
 
@@ -100,7 +107,9 @@ def quoted(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
-def plain_spark(df: DataFrame, time: str, by: Iterable[str], windows: Iterable[Window], plain: list[Column]) -> DataFrame:
+def plain_spark(
+    df: DataFrame, time: str, by: Iterable[str], windows: Iterable[Window], plain: list[Column]
+) -> DataFrame:
     """Write what a Spark user writes today."""
     branches = []
     for window in windows:
@@ -131,7 +140,7 @@ def random_case(spark: SparkSession, seed: int) -> Case:
     by = r.sample(list(KEYS), r.choice([0, 1, 1, 1, 2, 3]))
     unique_times = r.random() < 0.5
     span = r.choice([60, 600, 5000])
-    base = datetime(r.choice([2024, 1969, 1601]), 12, 31, 23, 50, tzinfo=timezone.utc)
+    base = datetime(r.choice([2024, 1969, 1601]), 12, 31, 23, 50, tzinfo=UTC)
     ticks = r.sample(range(span * 1000), rows) if unique_times else [r.randrange(span) * 1000 for _ in range(rows)]
     if r.random() < 0.5:
         ticks.sort()
@@ -182,25 +191,24 @@ def random_aggregates(r: random.Random, unique_times: bool) -> tuple[list[Aggreg
     return asked, plain, columns
 
 
-def assert_same(actual: DataFrame, expected: DataFrame, context: object = "") -> None:
+def assert_same(actual: DataFrame, expected: DataFrame, by: Iterable[str] = (), context: object = "") -> None:
     """Compare rows and schemas; floats to 1e-9, functions of squares as far as their own rounding allows."""
     ours, theirs = actual.schema, expected.schema
     assert [(f.name, f.dataType.simpleString()) for f in ours] == [(f.name, f.dataType.simpleString()) for f in theirs]
-    assert [f.nullable for f in ours[2:]] == [f.nullable for f in theirs[2:]], f"nullability differs: {ours} {theirs}"
-    found, wanted = _sorted(actual.collect()), _sorted(expected.collect())
-    assert [_identity(row) for row in found] == [_identity(row) for row in wanted], context
+    assert [f.nullable for f in ours][2:] == [f.nullable for f in theirs][2:], f"nullability differs: {ours} {theirs}"
+    keys = list(by)
+    found, wanted = (sorted(frame.collect(), key=lambda row: _identity(row, keys)) for frame in (actual, expected))
+    assert [_identity(row, keys) for row in found] == [_identity(row, keys) for row in wanted], context
     for one, other in zip(found, wanted, strict=True):
-        for name in ours.names[2:]:
+        for name in ours.names[2 + len(keys) :]:
             loose = 1e-6 if name.split(" ")[0] in LOOSE else 1e-9
-            assert _equal(one[name], other[name], loose), f"{name}: {one[name]!r} != {other[name]!r} in {other} {context}"
+            assert _equal(one[name], other[name], loose), (
+                f"{name}: {one[name]!r} != {other[name]!r} in {other} {context}"
+            )
 
 
-def _identity(row: Row) -> tuple[str, ...]:
-    return (str(row["window_id"]), str(row["window"]), *(repr(row[name]) for name in row.asDict() if name in KEYS))
-
-
-def _sorted(rows: list[Row]) -> list[Row]:
-    return sorted(rows, key=_identity)
+def _identity(row: Row, keys: list[str]) -> tuple[str, ...]:
+    return (str(row["window_id"]), str(row["window"]), *(repr(row[key]) for key in keys))
 
 
 def _equal(a: Any, b: Any, tolerance: float) -> bool:

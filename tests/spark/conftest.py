@@ -19,8 +19,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = mt.session(
-        master="local[2]", config={"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2}
-    )
+    session = mt.session(master="local[2]", config={"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2})
     yield session
     session.stop()

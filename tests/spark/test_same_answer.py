@@ -24,6 +24,6 @@ def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
     try:
         for strategy in SHAPES:
             actual = mt.aggregate(case.frame, "ts", case.by, case.windows, case.aggregates, strategy=strategy)
-            assert_same(actual, expected, (seed, strategy, case.windows))
+            assert_same(actual, expected, case.by, (seed, strategy, case.windows))
     finally:
         expected.unpersist()

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+
 import muntin as mt
 from muntin.bench.record import Row
 from muntin.bench.spark import STRATEGIES, Progress, asked, bench_session, events, in_turn, rounded, seconds
@@ -27,7 +29,7 @@ def paper_tables(
     """Yield the ratios of plain Spark to each contender on the paper's window sets: MIN, one event per second."""
     spark = bench_session()
     df = events(spark, folder, rows)
-    warm = list(sequential_sets(5, True))[0]
+    warm = next(sequential_sets(5, True))
     in_turn(asked(df, seconds(warm), [mt.min("v")], contenders), 1)
     for count in counts:
         for family in ("RandomGen", "SequentialGen"):
@@ -37,7 +39,9 @@ def paper_tables(
                     times = in_turn(asked(df, seconds(windows), [mt.min("v")], contenders), rounds)
                     found.append(times)
                     ratio = times["plain"] / times["auto"]
-                    progress(f"{rows} events, {family} {count} {_kind(tumbling)} #{number}: auto {ratio:.2f} times plain")
+                    progress(
+                        f"{rows} events, {family} {count} {_kind(tumbling)} #{number}: auto {ratio:.2f} times plain"
+                    )
                 yield {
                     "family": family,
                     "count": count,
@@ -66,7 +70,7 @@ def _summary(found: list[dict[str, float]], name: str) -> Row:
 
 
 def keyed(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
-    """Yield what twenty windows of minutes to days cost over one window of plain Spark; five aggregates, 100 events/s."""
+    """Yield what twenty windows of minutes to days cost over one of plain Spark; five aggregates, 100 events/s."""
     spark = bench_session()
     aggregates = [mt.sum("v"), mt.count(), mt.min("v"), mt.max("v"), mt.avg("v")]
     windows = [mt.tumbling(f"{n} minutes") for n in (1, 2, 3, 5, 10, 15, 20, 30, 45)]
@@ -99,7 +103,9 @@ def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     """Yield times and estimated costs against events, windows and keys."""
     spark = bench_session()
     base, shapes = 3_000_000, ["plain", "native", "kernel", "auto"]
-    points: list[tuple[str, int, int, int]] = [("events", n, 10, 100) for n in (1_000_000, 3_000_000, 10_000_000, 30_000_000)]
+    points: list[tuple[str, int, int, int]] = [
+        ("events", n, 10, 100) for n in (1_000_000, 3_000_000, 10_000_000, 30_000_000)
+    ]
     points += [("windows", base, n, 100) for n in (1, 2, 5, 20, 50)]
     points += [("keys", base, 10, n) for n in (1, 10_000, 1_000_000)]
     for axis, rows, count, keys in points:
@@ -129,8 +135,6 @@ def rank_correlation(rows: Iterable[Row]) -> float:
     >>> rank_correlation([{"seconds": {"a": 1.0, "b": 2.0, "c": 5.0}, "estimates": {"a": 3.0, "b": 4.0, "c": 9.0}}])
     1.0
     """
-    import numpy as np
-
     pairs = [(row["seconds"][name], row["estimates"][name]) for row in rows for name in row["estimates"]]
-    ranks = [np.argsort(np.argsort(side)) for side in zip(*pairs, strict=True)]
-    return round(float(np.corrcoef(*ranks)[0, 1]), 10)
+    ranks = np.argsort(np.argsort(np.array(pairs, float), axis=0), axis=0)
+    return round(float(np.asarray(np.corrcoef(ranks.T))[0, 1]), 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import gcd
 from pathlib import Path
 
@@ -34,10 +35,10 @@ def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
         windows = seconds(plain)
         contenders: dict[str, Contender] = {
             **asked(df, windows, [mt.min("v")], ["plain", "auto"]),
-            "DuckDB, each window": lambda w=windows: duck(file, w, cores),
-            "DuckDB, panes by hand": lambda w=windows: duck_panes(file, w, cores),
-            "Polars, each window": lambda w=windows: polars_each(file, w),
-            "Polars, panes by hand": lambda w=windows: polars_panes(file, w),
+            "DuckDB, each window": partial(duck, file, windows, cores),
+            "DuckDB, panes by hand": partial(duck_panes, file, windows, cores),
+            "Polars, each window": partial(polars_each, file, windows),
+            "Polars, panes by hand": partial(polars_panes, file, windows),
         }
         times = in_turn(contenders, rounds)
         progress(f"{label}: {rounded(times)}")
@@ -47,7 +48,8 @@ def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
 def duck(file: str, windows: list[Window], cores: int) -> int:
     """Aggregate window by window in DuckDB, and count the rows."""
     with duckdb.connect(config={"threads": cores}) as connection:
-        return sum(_duck_window(connection, f"(SELECT key, epoch_us(ts) AS t, v FROM '{file}')", w) for w in windows)
+        rows = f"(SELECT key, epoch_us(ts) AS t, v FROM '{file}')"  # noqa: S608
+        return sum(_duck_window(connection, rows, window) for window in windows)
 
 
 def duck_panes(file: str, windows: list[Window], cores: int) -> int:
@@ -67,7 +69,7 @@ def _duck_window(connection: duckdb.DuckDBPyConnection, table: str, window: Wind
     steps = "" if copies == 1 else f", range({copies}) AS steps(i)"
     back = "" if copies == 1 else f" - i * {slide}"
     query = f"SELECT key, t // {slide} * {slide}{back} AS s, min(v) AS v FROM {table}{steps} GROUP BY ALL"  # noqa: S608
-    return connection.sql(query).to_arrow_table().num_rows
+    return int(connection.sql(query).to_arrow_table().num_rows)
 
 
 def polars_each(file: str, windows: list[Window]) -> int:

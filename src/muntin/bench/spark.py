@@ -31,7 +31,8 @@ STRATEGIES = {
 
 def bench_session() -> SparkSession:
     """Give the session that all measurements run in: every core, 8 GiB, no web page."""
-    return mt.session(app="muntin bench", config={"spark.driver.memory": "8g"})
+    spark: SparkSession = mt.session(app="muntin bench", config={"spark.driver.memory": "8g"})
+    return spark
 
 
 def events(
@@ -51,7 +52,7 @@ def events(
 
 def seconds(windows: Iterable[Window]) -> list[Window]:
     """Read plain windows as seconds."""
-    return [Window(*(length * SECOND for length in window.shape)).timed() for window in windows]
+    return [Window(w.range * SECOND, w.slide * SECOND, w.offset * SECOND).timed() for w in windows]
 
 
 def asked(

@@ -29,13 +29,13 @@ def sum_wide(values: NDArray[np.uint64], lo: Longs, hi: Longs) -> NDArray[np.uin
     return (_wide_stacks if overlapping(lo, hi) else _wide_direct)(values, lo, hi)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, inline="always")
 def _left(a, b, total):  # type: ignore[no-untyped-def]
     """Tell whether a sum left 64 bits: both signs differ from that of the total."""
     return ((a ^ total) & (b ^ total)) < 0
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _sum_direct(values, lo, hi):  # type: ignore[no-untyped-def]
     sums, overflow = np.empty(len(lo), np.int64), False
     for k in range(len(lo)):
@@ -48,7 +48,7 @@ def _sum_direct(values, lo, hi):  # type: ignore[no-untyped-def]
     return sums, overflow
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _sum_stacks(values, lo, hi):  # type: ignore[no-untyped-def]
     sums, overflow = np.empty(len(lo), np.int64), False
     suffix = np.empty(len(values) + 1, np.int64)
@@ -71,14 +71,14 @@ def _sum_stacks(values, lo, hi):  # type: ignore[no-untyped-def]
     return sums, overflow
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, inline="always")
 def _add_into(low, high, word):  # type: ignore[no-untyped-def]
     total = low + word[0]
     carry = np.uint64(1) if total < low else np.uint64(0)
     return total, high + word[1] + carry
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _wide_direct(values, lo, hi):  # type: ignore[no-untyped-def]
     sums = np.empty((len(lo), 2), np.uint64)
     for k in range(len(lo)):
@@ -89,7 +89,7 @@ def _wide_direct(values, lo, hi):  # type: ignore[no-untyped-def]
     return sums
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _wide_stacks(values, lo, hi):  # type: ignore[no-untyped-def]
     sums = np.empty((len(lo), 2), np.uint64)
     suffix = np.empty((len(values) + 1, 2), np.uint64)

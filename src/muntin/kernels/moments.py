@@ -25,7 +25,7 @@ def merge_ranges(states: States, lo: Longs, hi: Longs) -> States:
     return _merge(states, lo, hi)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _combine(a, b, into):  # type: ignore[no-untyped-def]
     if a[0] == 0 or b[0] == 0:
         into[:] = b if a[0] == 0 else a
@@ -37,7 +37,7 @@ def _combine(a, b, into):  # type: ignore[no-untyped-def]
     into[0], into[1], into[2], into[3], into[4], into[5] = count, x, y, xx, yy, xy
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _merge(states, lo, hi):  # type: ignore[no-untyped-def]
     result = np.empty((len(lo), 6))
     suffix = np.zeros((len(states) + 1, 6))

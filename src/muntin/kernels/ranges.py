@@ -41,16 +41,16 @@ def overlapping(lo: Longs, hi: Longs) -> bool:
     return len(lo) > 0 and int((hi - lo).sum()) > 3 * (int(hi[-1]) - int(lo[0]))
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, inline="always")
 def _combine(a, b, operation):  # type: ignore[no-untyped-def]
     if operation == SUM:
         return a + b
     if operation == MIN:  # a != a holds for NaN alone
-        return b if b < a or a != a else a  # noqa: PLR0124
-    return b if b > a or b != b else a  # noqa: PLR0124
+        return b if b < a or a != a else a
+    return b if b > a or b != b else a
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _direct(values, lo, hi, operation):  # type: ignore[no-untyped-def]
     result = np.empty(len(lo), values.dtype)
     for k in range(len(lo)):
@@ -61,7 +61,7 @@ def _direct(values, lo, hi, operation):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _two_stacks(values, lo, hi, operation):  # type: ignore[no-untyped-def]
     """Keep suffixes of the rows before the middle and one running total of those after it (TwoStacks)."""
     result = np.empty(len(lo), values.dtype)
@@ -82,7 +82,7 @@ def _two_stacks(values, lo, hi, operation):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _place(values, valid, lo, hi, operation):  # type: ignore[no-untyped-def]
     """Keep the rows that can still be the best in a deque, the best first (SlickDeque for selective operations)."""
     result = np.empty(len(lo), np.int64)
@@ -104,9 +104,9 @@ def _place(values, valid, lo, hi, operation):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True, inline="always")  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True, inline="always")
 def _beats(new, old, operation):  # type: ignore[no-untyped-def]
     """Tell whether a new value is strictly better; NaN is the greatest number."""
     if operation == MIN:
-        return new < old or (old != old and new == new)  # noqa: PLR0124
-    return new > old or (new != new and old == old)  # noqa: PLR0124
+        return new < old or (old != old and new == new)
+    return new > old or (new != new and old == old)

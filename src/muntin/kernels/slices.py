@@ -17,7 +17,7 @@ def slice_starts(bounds: Longs, time: Longs, slides: Longs, residues: Longs) -> 
     return _slice_starts(bounds, time, slides, residues)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def _slice_starts(bounds, time, slides, residues):  # type: ignore[no-untyped-def]
     starts = np.empty(len(time), np.int64)
     for group in range(len(bounds) - 1):

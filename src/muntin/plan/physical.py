@@ -216,7 +216,9 @@ def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
     match shape:
         case Shape.INDEPENDENT:
             copies = rows * sum(work.copies(window) for window in windows)
-            cost = len(windows) * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
+            cost = (
+                len(windows) * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
+            )
         case Shape.EXPAND:
             copies = rows * sum(work.copies(window) for window in windows)
             cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode) + out * p.emit * wide

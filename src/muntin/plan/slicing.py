@@ -28,7 +28,9 @@ def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
     (((20, 0), (30, 0)), ((3, 0), (3, 1)))
     """
     found = {
-        (slide, edge % slide) for range, slide, offset in (w.shape for w in windows) for edge in (offset, offset + range)
+        (slide, edge % slide)
+        for range, slide, offset in (w.shape for w in windows)
+        for edge in (offset, offset + range)
     }
     kept: list[Grid] = []
     for slide, residue in sorted(found):
@@ -63,11 +65,12 @@ def density(found: tuple[Grid, ...]) -> float:
 def _density(found: tuple[Grid, ...]) -> float:
     if len(found) == 1:
         return 1 / found[0][0]
-    finest = found[0][0]
-    period = lcm(*(slide for slide, _ in found))
-    length = min(period, max(finest * _COUNTED // len(found), 2 * found[-1][0]))
-    edges = np.concatenate([np.arange(residue, length, slide, dtype=np.int64) for slide, residue in found])
-    return len(np.unique(edges)) / length
+    counted = found[0][0] * max(1, _COUNTED // len(found))
+    fine = [(slide, residue) for slide, residue in found if slide <= counted]
+    length = min(lcm(*(slide for slide, _ in fine)), counted)
+    edges = np.concatenate([np.arange(residue, length, slide, dtype=np.int64) for slide, residue in fine])
+    coarse = sum(1 / slide for slide, _ in found if slide > counted)  # too few to matter if some fall together
+    return len(np.unique(edges)) / length + coarse
 
 
 def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:

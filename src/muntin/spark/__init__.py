@@ -1,6 +1,6 @@
 """Everything that imports PySpark: mt.aggregate, mt.explain, mt.session."""
 
-from muntin.spark.aggregate import aggregate, explain
-from muntin.spark.session import session
+from muntin.spark.run import aggregate, explain
+from muntin.spark.sessions import session
 
 __all__ = ["aggregate", "explain", "session"]

@@ -125,8 +125,10 @@ class Rows:
 
     def __init__(self, batch: pa.RecordBatch, task: Task) -> None:
         self.batch, self.task = batch, task
-        time = np.array(batch["t"].to_numpy())
-        self.chunks, self.time = task.chunks.times(time) if task.chunks else (None, time)
+        self.time: Longs = np.array(batch["t"].to_numpy())
+        self.chunks: Longs | None = None
+        if task.chunks is not None:
+            self.chunks, self.time = task.chunks.times(self.time)
 
     @property
     def keys(self) -> list[pa.Array]:
@@ -158,7 +160,8 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
     """Turn sorted partials into the windows' partials, every instance once."""
     kept: pa.RecordBatch | None = None
     done = None  # until when instances of the first group have been given
-    for batch in _gathered(batches, lambda: 0 if kept is None else kept.num_rows):
+    waiting = _Gathering(batches)
+    for batch in waiting:
         rows = Rows(batch if kept is None else pa.concat_batches([kept, batch]), task)
         level = rows.level()
         now = int(level.time[-1])
@@ -166,6 +169,7 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
         last = int(level.bounds[-2])
         first = last + int(np.searchsorted(level.time[last:], now - task.longest, side="right"))
         kept, done = rows.batch.slice(first), now
+        waiting.least = max(BATCH, kept.num_rows)
     if kept is not None:
         rows = Rows(kept, task)
         yield from _windows(rows, rows.level(), done, None)
@@ -173,7 +177,7 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
 
 def windows_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of windows, which are to be merged with those of other batches."""
-    for batch in _gathered(batches):
+    for batch in _Gathering(batches):
         rows = Rows(_sorted(batch, task), task)
         yield from _windows(rows, rows.level(), None, None)
 
@@ -181,7 +185,7 @@ def windows_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator
 def slices_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of slices."""
     slides, residues = (np.array(side, np.int64) for side in zip(*task.grids, strict=True))
-    for batch in _gathered(batches):
+    for batch in _Gathering(batches):
         rows = Rows(_sorted(batch, task), replace(task, chunks=None))
         level = rows.level()
         starts = slice_starts(level.bounds, level.time, slides, residues)
@@ -241,19 +245,22 @@ def _columns(rows: Rows, places: Longs, arrays: list[Arrays]) -> list[pa.Array]:
     return [*taken, *(column for r, part, columns in parts for column in r.lower(part, columns))]
 
 
-def _gathered(batches: Iterable[pa.RecordBatch], kept: Any = lambda: 0) -> Iterator[pa.RecordBatch]:
-    """Join small batches; more rows are gathered the more are kept, so that each is worked on a few times at most."""
-    waiting: list[pa.RecordBatch] = []
-    count = 0
-    for batch in batches:
-        if batch.num_rows:
-            waiting.append(batch)
-            count += batch.num_rows
-        if count >= max(BATCH, kept()):
+class _Gathering:
+    """Small batches joined; with `least` raised to what is kept, each row is worked on only a few times."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self.batches, self.least = batches, BATCH
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        waiting: list[pa.RecordBatch] = []
+        for batch in self.batches:
+            if batch.num_rows:
+                waiting.append(batch)
+            if sum(waited.num_rows for waited in waiting) >= self.least:
+                yield _joined(waiting)
+                waiting = []
+        if waiting:
             yield _joined(waiting)
-            waiting, count = [], 0
-    if waiting:
-        yield _joined(waiting)
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

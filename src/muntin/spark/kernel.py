@@ -77,7 +77,9 @@ def _chunked(parts: DataFrame, chunks: Chunks) -> DataFrame:
     earliest = _floor_div(time - F.lit(chunks.halo - 1), chunks.length)
     within = F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own))
     rest = [name for name in parts.columns if name != "t"]
-    return parts.select(F.explode(F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))).alias("t"), *rest)
+    return parts.select(
+        F.explode(F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))).alias("t"), *rest
+    )
 
 
 def _floor_div(value: Column, length: int) -> Column:

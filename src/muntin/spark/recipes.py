@@ -47,7 +47,9 @@ class Recipe:
         return self.merge is not None
 
 
-def recipe(aggregate: Aggregate, inputs: Columns, types: Sequence[T.DataType], time: Column) -> Recipe:
+def recipe(  # noqa: C901 - one line for each way to merge
+    aggregate: Aggregate, inputs: Columns, types: Sequence[T.DataType], time: Column
+) -> Recipe:
     """Write an aggregate over columns of given types; the event time is in microseconds."""
     function = aggregate.function
     options = dict(aggregate.options)
@@ -261,7 +263,9 @@ def _sketch(aggregate: Aggregate, value: Column, given: T.DataType, options: dic
             value = value.cast("int")
         made = F.hll_sketch_agg(value, F.lit(options["lg_k"]))
         return _sketched(aggregate, made, F.hll_union_agg, lambda c: F.coalesce(F.hll_sketch_estimate(c), _long(0)))
-    kind = "double" if isinstance(given, T.DecimalType | T.DoubleType) else "float" if given == T.FloatType() else "bigint"
+    kind = (
+        "double" if isinstance(given, T.DecimalType | T.DoubleType) else "float" if given == T.FloatType() else "bigint"
+    )
     agg, merge, get_n, get = (
         getattr(F, f"kll_{name}_{kind}") for name in ("sketch_agg", "merge_agg", "sketch_get_n", "sketch_get_quantile")
     )

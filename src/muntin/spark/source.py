@@ -129,8 +129,8 @@ def prepare(
     df: DataFrame,
     time: Any,
     by: Iterable[Any],
-    windows: Iterable[Window],
-    aggregates: Iterable[Aggregate],
+    windows: Window | Iterable[Window],
+    aggregates: Aggregate | Iterable[Aggregate],
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
     if df.isStreaming:
@@ -204,7 +204,7 @@ def _check_lengths(windows: Iterable[Window]) -> None:
         if window.range > LONGEST_WINDOW:
             raise QueryError(
                 f"range {window.range} of window {window.label!r} is longer than the time that Spark knows. "
-                "Use at most 10000 years."
+                "Use at most 3660000 days."
             )
 
 

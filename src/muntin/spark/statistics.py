@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable
 from contextlib import redirect_stdout
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
+from muntin.kernels.spans import Longs
 from muntin.plan.physical import Statistics
 from muntin.spark.source import Source
 
@@ -24,12 +27,22 @@ _UNKNOWN = 2**59
 
 def measure(source: Source) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
-    keys = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
+    texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
+    keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
     sample = source.rows.select("t", keys.alias("k")).limit(SAMPLE).toArrow()
     seen = sample.num_rows
     if seen < SAMPLE:  # that is all of it
         return _of_sample(sample, seen, "all rows")
     return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
+
+
+def _keys(source: Source) -> Iterable[tuple[str, T.DataType]]:
+    return zip(source.keys, source.key_types, strict=True)
+
+
+def _nested(found: T.DataType) -> bool:
+    """Tell whether a type may hold maps, which Spark groups by but does not hash."""
+    return isinstance(found, T.ArrayType | T.MapType | T.StructType)
 
 
 def _of_sample(sample: pa.Table, rows: int, origin: str) -> Statistics:
@@ -44,7 +57,7 @@ def _of_sample(sample: pa.Table, rows: int, origin: str) -> Statistics:
     return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
 
 
-def _distinct(codes: np.ndarray, rows: int) -> int:  # type: ignore[type-arg]
+def _distinct(codes: Longs, rows: int) -> int:
     """Estimate distinct keys of all rows: those seen, and more where many were seen only once (Chao's estimator)."""
     counts = np.unique(np.unique(codes, return_counts=True)[1], return_counts=True)
     found = dict(zip(counts[0].tolist(), counts[1].tolist(), strict=True))

@@ -41,7 +41,9 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
     """Turn the long layout wide; a window that has no rows, or does not end at that time, gives null."""
     names = wide_names(source)
     cells = [
-        F.any_value(F.when(F.col("window_id") == label, F.struct(F.col(quoted(aggregate)).alias("value"))), F.lit(True)).alias(f"c{i}")
+        F.any_value(
+            F.when(F.col("window_id") == label, F.struct(F.col(quoted(aggregate)).alias("value"))), F.lit(True)
+        ).alias(f"c{i}")
         for i, (aggregate, label) in enumerate(names)
     ]
     keys = [F.col(quoted(name)).alias(safe) for safe, name in zip(source.keys, source.query.by, strict=True)]

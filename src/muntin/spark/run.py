@@ -26,7 +26,7 @@ from muntin.query import several
 from muntin.spark import kernel
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
-from muntin.spark.session import ARROW_BYTES, UNLIMITED
+from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.spark.source import Source, prepare
 from muntin.spark.statistics import measure
 from muntin.spark.wide import check_wide, wide
@@ -125,7 +125,7 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
 def _prices(source: Source) -> tuple[Prices, list[str]]:
     """Give the prices in the DataFrame's own session, and what would make it quicker."""
     conf = source.frame.sparkSession.conf
-    if int(conf.get(ARROW_BYTES, "0") or 0) >= UNLIMITED:
+    if int(conf.get(ARROW_BYTES, "1") or 1) >= UNLIMITED:
         return Prices(), []
     return Prices(transfer=0.25, column=0.08), [
         f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"

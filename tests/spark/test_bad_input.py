@@ -1,0 +1,91 @@
+"""What is wrong with a query is said before any job starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+
+HOUR = mt.tumbling("1 hour")
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession) -> DataFrame:
+    return spark.sql(
+        "select timestamp'2024-01-01' ts, 'a' key, 1.5d v, map(1, 2) m, date'2024-01-01' day, parse_json('{}') any"
+    )
+
+
+def ask(df: DataFrame, **changes: Any) -> DataFrame:
+    asked: dict[str, Any] = {"time": "ts", "by": "key", "windows": HOUR, "aggregates": mt.min("v")} | changes
+    found: DataFrame = mt.aggregate(df, **asked)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"aggregates": mt.min("w")}, "no column 'w' in the input. Its columns are 'ts', 'key', 'v'"),
+        ({"by": ["key", "device"]}, "no column 'device' in the input"),
+        ({"time": "when"}, "no column 'when'"),
+        ({"time": "v"}, "time column 'v' is of type double, not a timestamp. Timestamp columns are 'ts'"),
+        ({"time": "day"}, "time column 'day' is of type date"),
+        ({"windows": []}, "no windows are asked for"),
+        ({"aggregates": []}, "no aggregates are asked for"),
+        ({"windows": [mt.tumbling("1 h", id="w"), mt.tumbling("2 h", id="w")]}, "window id 'w' is given twice"),
+        ({"windows": [HOUR, HOUR]}, "asked for twice"),
+        ({"windows": mt.tumbling("4000000 days")}, "longer than the time that Spark knows. Use at most 3660000 days"),
+        ({"aggregates": mt.sum("m")}, "sum does not take column 'm' of type map<int,int>"),
+        ({"aggregates": mt.bool_and("v")}, "bool_and does not take column 'v' of type double"),
+        ({"aggregates": [mt.min("v"), mt.min("v")]}, "output name 'min_v' is asked for twice"),
+        ({"aggregates": mt.min("v").alias("key")}, "output name 'key' is asked for twice"),
+        ({"by": "any"}, "key 'any' is of type variant, which Spark cannot group by"),
+        ({"by": [3]}, "by has 3, which is no column"),
+        ({"strategy": "fast"}, "unknown strategy 'fast'. Use 'auto', 'independent', 'native' or 'kernel'"),
+        ({"layout": "tall"}, "unknown layout 'tall'. Use 'long' or 'wide'"),
+        (
+            {"layout": "wide", "windows": [mt.tumbling("20 min"), mt.tumbling("30 min")]},
+            "window '30m' does not always end when '20m' does",
+        ),
+    ],
+)
+def test_bad_queries_are_refused_before_any_job(
+    df: DataFrame, spark: SparkSession, changes: dict[str, Any], message: str
+) -> None:
+    jobs = _jobs(spark)
+    with pytest.raises(mt.QueryError) as found:
+        ask(df, **changes)
+    assert message in str(found.value)
+    assert _jobs(spark) == jobs
+
+
+def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
+    with pytest.raises(mt.QueryError, match="cannot be read"):
+        ask(df, by=F.col("nowhere") + 1)
+    with pytest.raises(mt.QueryError, match="cannot be read"):
+        ask(df, aggregates=mt.min(F.col("nowhere") + 1))
+
+
+def test_streams_are_refused_with_a_remedy(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(mt.UnsupportedError, match="Use a batch DataFrame"):
+        mt.aggregate(stream, "timestamp", (), HOUR, mt.count())
+
+
+@pytest.mark.parametrize("strategy", ["independent", "native", "kernel"])
+def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: str) -> None:
+    most = 2**63 - 1
+    df = spark.createDataFrame([(most,), (most,)], "v long").withColumn("ts", F.lit("2024-01-01").cast("timestamp"))
+    out = mt.aggregate(df, "ts", (), HOUR, mt.sum("v"), strategy=strategy)
+    with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+        out.collect()
+
+
+def _jobs(spark: SparkSession) -> Any:
+    tracker: Callable[..., Any] = spark.sparkContext.statusTracker().getJobIdsForGroup
+    return sorted(tracker(None))

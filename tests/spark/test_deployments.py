@@ -1,0 +1,83 @@
+"""Other ways to run Spark: a cluster of two workers, Spark Connect, little memory. Each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ASKED = """
+import muntin as mt
+from pyspark.sql import functions as F
+
+windows = [mt.tumbling("20 s"), mt.tumbling("30 s"), mt.hopping("1 min", "7 s")]
+asked = [mt.min("v"), mt.sum("v"), mt.count()]
+df = spark.range(0, 5000, 1, 4).select(
+    F.timestamp_micros(F.col("id") * 1_500_000).alias("ts"), (F.col("id") % 3).alias("key"), F.col("id").alias("v")
+)
+wanted = sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy="independent").collect())
+for strategy in ("native", "kernel", "auto", "source_kernel", "slices_kernel", "rows_kernel"):
+    assert sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy=strategy).collect()) == wanted, strategy
+assert len(wanted) > 1000
+print("same rows:", len(wanted))
+"""
+
+CLUSTER = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+spark = builder.config("spark.sql.shuffle.partitions", "4").config("spark.executor.memory", "512m").getOrCreate()
+"""
+
+CONNECT = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+assert "connect" in type(spark).__module__
+"""
+
+MEMORY = """
+import muntin as mt
+from pyspark.sql import functions as F
+
+spark = mt.session(master="local[2]", config={"spark.driver.memory": "1g"})
+df = spark.range(0, 20_000_000, 1, 4).select(
+    F.timestamp_micros(F.col("id") * 100_000).alias("ts"), F.lit("hot").alias("key"), F.col("id").alias("v")
+)
+windows = [mt.tumbling(f"{n} s") for n in (10, 20, 30, 60)] + [mt.hopping("1 hour", "1 min")]
+for strategy in ("auto", "rows_kernel"):  # sorted rows are the most that a partition can hold
+    out = mt.aggregate(df, "ts", "key", windows, [mt.sum("v"), mt.count()], strategy=strategy)
+    found = {row["window_id"]: row for row in out.groupBy("window_id").agg(F.sum("count").alias("n"), F.sum("sum_v").alias("s")).collect()}
+    for window in windows:
+        copies = window.range // window.slide
+        row = found[window.label]
+        assert row["n"] == copies * 20_000_000, (strategy, row)
+        assert row["s"] == copies * (20_000_000 * 19_999_999 // 2), (strategy, row)
+print("same sums")
+"""
+
+
+def run(code: str, folder: Path, timeout: int = 600) -> str:
+    environment = os.environ | {"SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, cwd=folder, env=environment
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("start", [CLUSTER, CONNECT], ids=["cluster of two workers", "Spark Connect"])
+def test_same_rows_elsewhere(start: str, tmp_path: Path) -> None:
+    assert "same rows:" in run(start + ASKED, tmp_path)
+
+
+@pytest.mark.slow
+def test_one_hot_key_of_twenty_million_events_in_one_gigabyte(tmp_path: Path) -> None:
+    assert "same sums" in run(MEMORY, tmp_path)
