@@ -123,7 +123,9 @@ def bench_planning(out: Path) -> None:
 
 
 @bench.command("batch")
-@click.argument("experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth"]))
+@click.argument(
+    "experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth", "shapes", "transfer"])
+)
 @click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
 @click.option("--sets", default=0, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
 @click.option(
@@ -149,6 +151,8 @@ def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path |
         "fine": lambda: batch.fine_slides(folder, rounds, _say),
         "peers": lambda: peers(folder, rounds, _say),
         "growth": lambda: batch.growth(folder, rounds, _say),
+        "shapes": lambda: batch.shapes(folder, rounds, _say),
+        "transfer": lambda: batch.transfer(folder, rounds, _say),
     }[experiment]()
     name = f"batch {experiment}"
     _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", found, rounds=rounds, sets=sets, seeds="0, 1, …")
@@ -162,14 +166,16 @@ def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path |
 def bench_report(results: Path, out: Path) -> None:
     """Write the tables and figures of all result files into one document."""
     from muntin.bench.record import load
-    from muntin.bench.report import PLANNING_FIGURE, report
+    from muntin.bench.report import report
 
     try:
-        from muntin.bench.plots import planning_figure
+        from muntin.bench.plots import FIGURES
     except ModuleNotFoundError as error:
         raise click.ClickException(f"{error}. Install the drawing library: pip install 'muntin[bench]'.") from error
     out.write_text(report(results), encoding="utf-8")
-    planning_figure(load(results / "planning.json"), out.parent / PLANNING_FIGURE)
+    for name, (draw, figure) in FIGURES.items():
+        if (path := results / f"{name}.json").exists():
+            draw(load(path), out.parent / figure)
     click.echo(f"wrote {out}")
 
 

@@ -54,7 +54,8 @@ df = spark.range(0, 20_000_000, 1, 4).select(
 windows = [mt.tumbling(f"{n} s") for n in (10, 20, 30, 60)] + [mt.hopping("1 hour", "1 min")]
 for strategy in ("auto", "rows_kernel"):  # sorted rows are the most that a partition can hold
     out = mt.aggregate(df, "ts", "key", windows, [mt.sum("v"), mt.count()], strategy=strategy)
-    found = {row["window_id"]: row for row in out.groupBy("window_id").agg(F.sum("count").alias("n"), F.sum("sum_v").alias("s")).collect()}
+    totals = out.groupBy("window_id").agg(F.sum("count").alias("n"), F.sum("sum_v").alias("s"))
+    found = {row["window_id"]: row for row in totals.collect()}
     for window in windows:
         copies = window.range // window.slide
         row = found[window.label]

@@ -6,13 +6,27 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
+import pyarrow as pa
 
 import muntin as mt
 from muntin.bench.record import Row
-from muntin.bench.spark import STRATEGIES, Progress, asked, bench_session, events, in_turn, rounded, seconds
+from muntin.bench.spark import (
+    STRATEGIES,
+    Contender,
+    Progress,
+    asked,
+    bench_session,
+    consume,
+    evaluated,
+    events,
+    in_turn,
+    rounded,
+    seconds,
+)
+from muntin.plan.physical import Shape
+from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.window import Window
-from muntin.workload import random_gen, sequential_sets
+from muntin.workload import random_gen, sequential_gen, sequential_sets
 
 COUNTS = (5, 10, 15, 20)
 
@@ -129,12 +143,45 @@ def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
         }
 
 
-def rank_correlation(rows: Iterable[Row]) -> float:
-    """Give Spearman's rank correlation of estimated cost and measured time.
+def transfer(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
+    """Yield the time to send rows to Python with Spark's own limit of bytes a batch, and without one."""
+    spark = bench_session()
+    df = events(spark, folder, rows).select("ts", "v")
 
-    >>> rank_correlation([{"seconds": {"a": 1.0, "b": 2.0, "c": 5.0}, "estimates": {"a": 3.0, "b": 4.0, "c": 9.0}}])
-    1.0
-    """
-    pairs = [(row["seconds"][name], row["estimates"][name]) for row in rows for name in row["estimates"]]
-    ranks = np.argsort(np.argsort(np.array(pairs, float), axis=0), axis=0)
-    return round(float(np.asarray(np.corrcoef(ranks.T))[0, 1]), 10)
+    def send(limit: int) -> Contender:
+        def run() -> None:
+            spark.conf.set(ARROW_BYTES, str(limit))
+            consume(df.mapInArrow(_counted, "n long"))
+
+        return run
+
+    limits = {"64 MiB a batch, as Spark has it": 64 * 2**20, "no limit": UNLIMITED}
+    contenders: dict[str, Contender] = {name: send(limit) for name, limit in limits.items()}
+    times = in_turn({"read only": lambda: consume(df), **contenders}, rounds)
+    spark.conf.set(ARROW_BYTES, str(UNLIMITED))
+    progress(f"transfer: {rounded(times)}")
+    yield {"events": rows, "seconds": rounded(times)}
+
+
+def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield pa.RecordBatch.from_arrays([pa.array([sum(batch.num_rows for batch in batches)])], names=["n"])
+
+
+def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
+    """Yield the time of every physical shape beside its estimate."""
+    spark = bench_session()
+    df = events(spark, folder, rows)
+    sets = {
+        "20 tumbling, 20 to 210 s": sequential_gen(20, True, 10),
+        "5 tumbling, 4 to 12 s": sequential_gen(5, True, 2),
+        "10 tumbling, RandomGen": random_gen(10, True, 1),
+        "10 hopping, slides 20 to 110 s": sequential_gen(10, False, 10),
+    }
+    names = [shape.name.lower() for shape in Shape]
+    for label, plain in sets.items():
+        windows, asked_for = seconds(plain), [mt.min("v")]
+        times = in_turn({name: evaluated(df, windows, asked_for, name) for name in names}, rounds)
+        costs = mt.explain(df, "ts", "key", windows, asked_for).alternatives
+        progress(f"{label}: {rounded(times)}")
+        estimates = {name: round(cost / 1e6, 3) for name, cost in costs}
+        yield {"set": label, "events": rows, "seconds": rounded(times), "estimates": estimates}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from muntin.bench.planning import growth
 from muntin.bench.record import Row, load
+from muntin.bench.report_batch import BATCH
+from muntin.bench.tables import table
 
 PLANNING_FIGURE = Path("images/planning.svg")
 
 
 def report(results: Path) -> str:
     """Write all sections whose result file is there."""
-    sections = {"model": _model, "quality": _quality, "planning": _planning}
+    sections = {**BATCH, "model": _model, "quality": _quality, "planning": _planning}
     parts = [
         "# Benchmarks",
         "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",
@@ -46,7 +46,7 @@ def _model(result: Row) -> str:
             "Cost of independent evaluation divided by the plan's cost, mean / max over the sets; "
             "MIN, one event per unit of time, the paper's unit model. "
             "This is what the optimizers promise, not what an engine delivers.",
-            _table(["window sets", "sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
+            table(["window sets", "sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
         ]
     )
 
@@ -68,7 +68,7 @@ def _quality(result: Row) -> str:
             "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; five windows; "
             "min plans under covered-by, sum under partitioned-by semantics. "
             "The column before the last is best with tumbling factor windows only.",
-            _table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),
+            table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),
         ]
     )
 
@@ -93,7 +93,7 @@ def _planning(result: Row) -> str:
             "## Planning time",
             "Milliseconds to plan, median / max over the sets and five rounds in turn, on one core.",
             f"![Planning time against the number of windows, hopping and mixed sets]({PLANNING_FIGURE})",
-            _table(["window sets", "windows", "shared", "factor", "best"], rows),
+            table(["window sets", "windows", "shared", "factor", "best"], rows),
             f"From {large[0]['count']} to {large[-1]['count']} windows the time of best grows like {growing}."
             if large
             else "",
@@ -101,16 +101,17 @@ def _planning(result: Row) -> str:
     ).strip()
 
 
-def _table(head: list[str], rows: Iterable[list[Any]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+def _options(result: Row) -> str:
+    """Tell how often contenders ran, where that is a setting."""
+    rounds = result["settings"].get("rounds")
+    return "" if rounds is None else f" with `--rounds {rounds}`"
 
 
 def _footer(result: Row) -> str:
     at = result["circumstances"]
     machine, versions = at["machine"], at["versions"]
     return (
-        f"`{result['command']}`, {at['date']}, commit {at['commit']}, "
+        f"`{result['command']}`{_options(result)}, {at['date']}, commit {at['commit']}, "
         f"{machine['processor']}, {machine['cores']} cores, "
         + ", ".join(f"{name} {number}" for name, number in versions.items())
         + "."

@@ -60,11 +60,12 @@ def asked(
 ) -> dict[str, Contender]:
     """Make contenders of strategies; planning counts."""
     windows, aggregates = list(windows), list(aggregates)
+    return {name: evaluated(df, windows, aggregates, STRATEGIES[name]) for name in strategies}
 
-    def contender(strategy: str) -> Contender:
-        return lambda: consume(mt.aggregate(df, "ts", "key", windows, aggregates, strategy=strategy))
 
-    return {name: contender(STRATEGIES[name]) for name in strategies}
+def evaluated(df: DataFrame, windows: list[Window], aggregates: list[Aggregate], strategy: str) -> Contender:
+    """Make a contender of one strategy."""
+    return lambda: consume(mt.aggregate(df, "ts", "key", windows, aggregates, strategy=strategy))
 
 
 def consume(frame: DataFrame) -> None:
