@@ -145,8 +145,9 @@ def _shapes(result: Row) -> str:
     return "\n\n".join(
         [
             "## Physical shapes",
-            f"Seconds and, in brackets, estimated core-seconds; {result['rows'][0]['events'] // 1_000_000} million events, "
-            "one per second, MIN, one key. A file's size tells Spark about half of its rows, so estimates are low.",
+            f"Seconds and, in brackets, estimated core-seconds; {result['rows'][0]['events'] // 1_000_000} million "
+            "events, one per second, MIN, one key. A file's size tells Spark about half of its rows, so "
+            "estimates are low.",
             table(["window sets", *names], rows),
             f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}.",
         ]
@@ -159,8 +160,8 @@ def _transfer(result: Row) -> str:
     return "\n\n".join(
         [
             "## Rows to Python",
-            f"Seconds to send {row['events'] // 1_000_000} million rows of two columns to Python workers that only count "
-            "them, under two settings of `spark.sql.execution.arrow.maxBytesPerBatch`.",
+            f"Seconds to send {row['events'] // 1_000_000} million rows of two columns to Python workers that only "
+            "count them, under two settings of `spark.sql.execution.arrow.maxBytesPerBatch`.",
             table(["setting", "seconds"], cells),
         ]
     )
