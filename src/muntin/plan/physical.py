@@ -157,7 +157,6 @@ class Work:
     """Partial columns."""
     keys: int = 0
     """Key columns."""
-    aggregates: int = 1
     prices: Prices = Prices()
 
     def occupied(self, cells: float, marks: float) -> float:

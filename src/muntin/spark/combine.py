@@ -165,11 +165,14 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
         rows = Rows(batch if kept is None else pa.concat_batches([kept, batch]), task)
         level = rows.level()
         now = int(level.time[-1])
-        yield from _windows(rows, level, done, now)
+        found = 0
+        for result in _windows(rows, level, done, now):
+            found += result.num_rows
+            yield result
         last = int(level.bounds[-2])
         first = last + int(np.searchsorted(level.time[last:], now - task.longest, side="right"))
         kept, done = rows.batch.slice(first), now
-        waiting.least = max(BATCH, kept.num_rows)
+        waiting.learn(batch.num_rows, found, kept.num_rows)
     if kept is not None:
         rows = Rows(kept, task)
         yield from _windows(rows, rows.level(), done, None)
@@ -177,15 +180,21 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
 
 def windows_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of windows, which are to be merged with those of other batches."""
-    for batch in _Gathering(batches):
-        rows = Rows(_sorted(batch, task), task)
-        yield from _windows(rows, rows.level(), None, None)
+    waiting = _Gathering(batches)
+    for batch in waiting:
+        rows, found = Rows(_sorted(batch, task), task), 0
+        for result in _windows(rows, rows.level(), None, None):
+            found += result.num_rows
+            yield result
+        waiting.learn(batch.num_rows, found)
 
 
 def slices_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of slices."""
     slides, residues = (np.array(side, np.int64) for side in zip(*task.grids, strict=True))
-    for batch in _Gathering(batches):
+    waiting = _Gathering(batches)
+    for batch in waiting:
+        waiting.learn(batch.num_rows, 0)
         rows = Rows(_sorted(batch, task), replace(task, chunks=None))
         level = rows.level()
         starts = slice_starts(level.bounds, level.time, slides, residues)
@@ -246,21 +255,31 @@ def _columns(rows: Rows, places: Longs, arrays: list[Arrays]) -> list[pa.Array]:
 
 
 class _Gathering:
-    """Small batches joined; with `least` raised to what is kept, each row is worked on only a few times."""
+    """Batches joined or cut to the size that is worth working on at once.
+
+    The size follows what was found: few rows at once where each has many instances, more where many rows are kept.
+    """
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
-        self.batches, self.least = batches, BATCH
+        self.batches, self.size = batches, min(BATCH, 10_000)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         waiting: list[pa.RecordBatch] = []
         for batch in self.batches:
-            if batch.num_rows:
-                waiting.append(batch)
-            if sum(waited.num_rows for waited in waiting) >= self.least:
-                yield _joined(waiting)
-                waiting = []
+            rest = batch
+            while rest.num_rows:
+                missing = max(1, self.size - sum(waited.num_rows for waited in waiting))
+                waiting.append(rest.slice(0, missing))
+                rest = rest.slice(missing)
+                if waiting[-1].num_rows == missing:
+                    yield _joined(waiting)
+                    waiting = []
         if waiting:
             yield _joined(waiting)
+
+    def learn(self, rows: int, instances: int, kept: int = 0) -> None:
+        """Choose the next size such that about ten batches' worth of instances are made at once."""
+        self.size = max(1, kept, min(BATCH, 10 * BATCH * rows // max(1, instances)))
 
 
 def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:

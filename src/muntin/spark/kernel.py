@@ -17,7 +17,7 @@ from muntin.plan.slicing import Grid, reach
 from muntin.spark.combine import Chunks, Node, Task, combine, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
-from muntin.spark.source import Source
+from muntin.spark.source import LONGEST_WINDOW, Source, is_set
 
 MANY_KEYS = 64
 """From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
@@ -67,7 +67,7 @@ def chunk_length(longest: int, statistics: Statistics) -> int:
     Every chunk also needs the rows of one longest range after it (the halo), so chunks are several times as long.
     """
     halos = 8 if statistics.keys >= MANY_KEYS else 2
-    return max(halos * longest, statistics.span // 64)
+    return max(halos * longest, min(statistics.span, LONGEST_WINDOW) // 64)
 
 
 def _chunked(parts: DataFrame, chunks: Chunks) -> DataFrame:
@@ -120,7 +120,8 @@ def _task(
 
 def _tail(source: Source) -> list[T.StructField]:
     """Give the columns of keys and partials."""
-    return [T.StructField(field.name, field.dataType) for field in source.lifted_schema if field.name != "t"]
+    fields = [field for field in source.lifted_schema if field.name != "t"]
+    return [T.StructField(f.name, f.dataType, f.nullable or f.name not in source.keys) for f in fields]
 
 
 def _window_schema(source: Source) -> T.StructType:
@@ -130,7 +131,7 @@ def _window_schema(source: Source) -> T.StructType:
 def _reducers(source: Source) -> tuple[tuple[Reducer, ...], tuple[int, ...]]:
     """Give the reducers of all partial columns in order, and how many columns each takes."""
     schema = source.lifted_schema
-    strict = source.frame.sparkSession.conf.get("spark.sql.ansi.enabled", "true") == "true"
+    strict = is_set(source.frame, "spark.sql.ansi.enabled", "true")
     reducers, counts = [], []
     for made, names in zip(source.recipes, source.partials, strict=True):
         found = _reducers_of(made.aggregate.function.merge, [schema[name].dataType for name in names], strict=strict)

@@ -12,7 +12,7 @@ from muntin.window import Window
 
 def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     """Explode every row into its windows and aggregate once."""
-    exploded = _exploded(source, source.rows, windows, F.col("t"))
+    exploded = _exploded(source, source.rows, windows)
     results = [f"a{i}" for i in range(len(source.recipes))]
     frame = exploded.groupBy(*source.keys, "w", "s").agg(
         *(made.plain.alias(name) for made, name in zip(source.recipes, results, strict=True))
@@ -22,7 +22,7 @@ def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
 
 def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Grid, ...]) -> DataFrame:
     """Aggregate slices, explode them into their windows and merge."""
-    return merged(source, _exploded(source, sliced(source, found), windows, F.col("t")))
+    return merged(source, _exploded(source, sliced(source, found), windows))
 
 
 def sliced(source: Source, found: tuple[Grid, ...]) -> DataFrame:
@@ -56,16 +56,16 @@ def slice_start(time: Column, found: tuple[Grid, ...]) -> Column:
     return edges[0] if len(edges) == 1 else F.greatest(*edges)
 
 
-def _exploded(source: Source, frame: DataFrame, windows: tuple[Window, ...], time: Column) -> DataFrame:
+def _exploded(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> DataFrame:
     """Give every row once for each instance that contains it: w is the window's number, s the instance's start."""
-    numbers = {window: number for number, window in enumerate(source.query.windows)}
+    time, numbers = F.col("t"), {window: number for number, window in enumerate(source.query.windows)}
     single = [w for w in windows if w.is_tumbling]
     arrays = []
     if single:
         arrays.append(F.array(*(_instance(numbers[w], _last_start(time, w)) for w in single)))
     arrays += [_instances(numbers[w], time, w) for w in windows if not w.is_tumbling]
     instances = arrays[0] if len(arrays) == 1 else F.concat(*arrays)
-    rest = [column for column in frame.columns if column not in ("ts",)]
+    rest = [column for column in frame.columns if column != "ts"]
     exploded = frame.select(*rest, F.explode(instances).alias("instance"))
     return exploded.select(*rest, F.col("instance.w").alias("w"), F.col("instance.s").alias("s"))
 

@@ -80,8 +80,10 @@ def recipe(  # noqa: C901 - one line for each way to merge
 
 def _sum_type(given: T.DataType) -> T.DataType | None:
     match given:
+        case T.DecimalType() if given.precision <= 28:  # beyond that a slice may overflow to null, and merging lose it
+            return T.DecimalType(given.precision + 10, given.scale)
         case T.DecimalType():
-            return T.DecimalType(min(38, given.precision + 10), given.scale)
+            return None
         case T.IntegralType():
             return T.LongType()
         case T.FractionalType() | T.StringType():
@@ -132,8 +134,8 @@ def _average(aggregate: Aggregate, value: Column, given: T.DataType) -> Recipe:
     return Recipe(
         aggregate,
         plain=F.avg(value),
-        lift=(added, F.when(value.isNotNull(), _long(1)).otherwise(_long(0))),
-        partials=(F.sum(added).cast(kept), F.count(value)),
+        lift=(added, F.when(added.isNotNull(), _long(1)).otherwise(_long(0))),
+        partials=(F.sum(added).cast(kept), F.count(added)),
         merge=lambda columns: [F.sum(columns[0]).cast(kept), F.sum(columns[1])],
         lower=lambda columns: F.when(columns[1] > 0, divide(columns[0], columns[1])),
     )
@@ -185,20 +187,22 @@ def _moments(aggregate: Aggregate, inputs: Columns) -> Recipe:
     # equal values have exactly their own mean; a sum divided by a count may miss it, and nothing is then a deviation
     means = [F.when(v == 0, F.min(x)).otherwise(F.avg(x)) for x, v in zip(values, variances, strict=True)]
     products = [F.covar_pop(*values) * count] if len(inputs) == 2 else []
+    deviations = [value - value for value in values]  # nothing, but NaN of NaN and of infinity, as Spark has it
+    deviations += [deviations[0] + deviations[1]] if len(inputs) == 2 else []
     return Recipe(
         aggregate,
         plain=getattr(F, aggregate.function.name)(*inputs),
         lift=(
             F.when(known, F.lit(1.0)).otherwise(F.lit(0.0)),
             *(F.coalesce(value, F.lit(0.0)) for value in values),
-            *(F.lit(0.0) for _ in (*values, *products)),
+            *(F.coalesce(deviation, F.lit(0.0)) for deviation in deviations),
         ),
         partials=tuple(
             F.coalesce(column, F.lit(0.0))
             for column in (count, *means, *(variance * count for variance in variances), *products)
         ),
         merge=partial(_merge_moments, pairs=len(inputs) == 2),
-        lower=partial(_LOWER[aggregate.function.name], pairs=len(inputs) == 2),
+        lower=_LOWER[aggregate.function.name],
     )
 
 
@@ -230,18 +234,18 @@ def _over(total: Column, count: Column, least: int) -> Column:
     return F.when(count >= least, total / (count - (least - 1)))
 
 
-def _lower_correlation(columns: Columns, *, pairs: bool) -> Column:
+def _lower_correlation(columns: Columns) -> Column:
     count, _, _, xx, yy, xy = columns
     return F.when((count > 1) & (xx * yy != 0), xy / F.sqrt(xx * yy))
 
 
 _LOWER: dict[str, Callable[..., Column]] = {
-    "variance": lambda columns, pairs: _over(columns[2], columns[0], 2),
-    "var_pop": lambda columns, pairs: _over(columns[2], columns[0], 1),
-    "stddev": lambda columns, pairs: F.sqrt(_over(columns[2], columns[0], 2)),
-    "stddev_pop": lambda columns, pairs: F.sqrt(_over(columns[2], columns[0], 1)),
-    "covar_samp": lambda columns, pairs: _over(columns[5], columns[0], 2),
-    "covar_pop": lambda columns, pairs: _over(columns[5], columns[0], 1),
+    "variance": lambda columns: _over(columns[2], columns[0], 2),
+    "var_pop": lambda columns: _over(columns[2], columns[0], 1),
+    "stddev": lambda columns: F.sqrt(_over(columns[2], columns[0], 2)),
+    "stddev_pop": lambda columns: F.sqrt(_over(columns[2], columns[0], 1)),
+    "covar_samp": lambda columns: _over(columns[5], columns[0], 2),
+    "covar_pop": lambda columns: _over(columns[5], columns[0], 1),
     "corr": _lower_correlation,
 }
 
@@ -294,8 +298,11 @@ def _sketched(
 def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
     """Write a user's own lift, combine and lower: partials travel pickled, in the order of time."""
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
-    rows = F.array_sort(F.collect_list(F.struct(time.alias("t"), F.struct(*inputs).alias("values"))))
-    parts = partial(_ordered_parts, time)
+    rows = F.array_sort(
+        F.collect_list(
+            F.struct(time.alias("t"), F.struct(*(c.alias(f"f{i}") for i, c in enumerate(inputs))).alias("values"))
+        )
+    )
 
     def lift(found: list[Any]) -> bytes | None:
         return _dump(_total(function, (function.lift(*row["values"]) for row in found)))
@@ -312,12 +319,12 @@ def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
         aggregate,
         plain=lowered(made),
         partials=(F.min(time), made),
-        merge=lambda columns: [F.min(columns[0]), F.udf(merge, "binary")(parts(columns))],
+        merge=lambda columns: [F.min(columns[0]), F.udf(merge, "binary")(_ordered_parts(columns))],
         lower=lambda columns: lowered(columns[1]),
     )
 
 
-def _ordered_parts(time: Column, columns: Columns) -> Column:
+def _ordered_parts(columns: Columns) -> Column:
     return F.array_sort(F.collect_list(F.struct(columns[0].alias("t"), columns[1].alias("state"))))
 
 

@@ -86,7 +86,7 @@ def _checked(
     strategy: str,
     layout: str,
 ) -> Source:
-    if strategy not in STRATEGIES:
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
         raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
     if layout not in ("long", "wide"):
         raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
@@ -117,7 +117,7 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     prices, hint = _prices(source)
     notes += hint
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), len(source.recipes), prices)
+    work = Work(statistics, columns, len(source.keys), prices)
     physical = choose(work, source.query.windows, strategy, allowed)
     return with_logical(physical, _forest(source, source.query.windows, statistics), tuple(notes))
 
@@ -125,7 +125,7 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
 def _prices(source: Source) -> tuple[Prices, list[str]]:
     """Give the prices in the DataFrame's own session, and what would make it quicker."""
     conf = source.frame.sparkSession.conf
-    if int(conf.get(ARROW_BYTES, "1") or 1) >= UNLIMITED:
+    if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):
         return Prices(), []
     return Prices(transfer=0.25, column=0.08), [
         f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"

@@ -15,6 +15,11 @@ UNLIMITED = 2**31 - 1
 """The number of bytes at which Spark stops measuring the Arrow batch after every row (docs/decisions/0005)."""
 
 
+def _text(value: object) -> str:
+    """Write a setting as Spark does."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def session(
     master: str | None = None, app: str = "muntin", config: Mapping[str, object] = MappingProxyType({})
 ) -> SparkSession:
@@ -35,7 +40,7 @@ def session(
         ARROW_BYTES: str(UNLIMITED),
     }
     builder = SparkSession.builder.appName(app).master(master or f"local[{cores}]")
-    for name, value in (defaults | {key: str(value) for key, value in config.items()}).items():
+    for name, value in (defaults | {key: _text(value) for key, value in config.items()}).items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import count
 from typing import Any
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -144,6 +144,7 @@ def prepare(
     _check_names(df, [time, *keys], query.aggregates)
     zoned = _check_time(df, time)
     inputs = list(dict.fromkeys(c for aggregate in query.aggregates for c in aggregate.columns))
+    _check_expressions(df, [column for column in (*keys, *inputs) if isinstance(column, Expression)])
     names = {column: f"v{i}" for i, column in enumerate(inputs)}
     try:
         frame = df.select(
@@ -155,19 +156,11 @@ def prepare(
         schema = frame.schema
     except AnalysisException as error:
         raise QueryError(f"the columns of the query cannot be read: {_first_line(error)}") from error
-    recipes = tuple(
-        recipe(
-            aggregate,
-            [F.col(names[column]) for column in aggregate.columns],
-            [schema[names[column]].dataType for column in aggregate.columns],
-            F.col("t"),
-        )
-        for aggregate in query.aggregates
-    )
-    results = tuple(_result(frame, r, [schema[names[c]] for c in r.aggregate.columns]) for r in recipes)
+    made = [_made(frame, aggregate, [schema[names[c]] for c in aggregate.columns]) for aggregate in query.aggregates]
+    recipes, results = zip(*made, strict=True)
     key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
     _check_keys(frame, query, key_types)
-    return Source(query, frame, key_types, zoned, recipes, results)
+    return Source(query, frame, key_types, zoned, tuple(recipes), tuple(results))
 
 
 def _expression(df: DataFrame, given: Any, role: str) -> Expression:
@@ -190,13 +183,17 @@ def _column(given: str | Expression) -> Column:
 def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
     """Refuse names that the input does not have; Spark compares them by its own setting of case."""
     names = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
-    sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive", "false") == "true"
-    fold = str if sensitive else str.casefold
+    fold = str if is_set(df, "spark.sql.caseSensitive", "false") else str.casefold
     known = {fold(name) for name in df.columns}
     missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
     if missing:
         columns = ", ".join(map(repr, df.columns)) or "none"
         raise QueryError(f"no column {', '.join(map(repr, missing))} in the input. Its columns are {columns}.")
+
+
+def is_set(df: DataFrame, name: str, default: str) -> bool:
+    """Tell whether a setting of a DataFrame's session is true, in whatever case it was written."""
+    return str(df.sparkSession.conf.get(name, default)).casefold() == "true"
 
 
 def _check_lengths(windows: Iterable[Window]) -> None:
@@ -210,12 +207,24 @@ def _check_lengths(windows: Iterable[Window]) -> None:
 
 def _check_time(df: DataFrame, time: Expression) -> bool:
     """Tell whether the time is an instant; refuse what is no timestamp."""
-    found = df.select(_column(time)).schema[0].dataType
+    try:
+        found = df.select(_column(time)).schema[0].dataType
+    except AnalysisException as error:
+        raise QueryError(f"time column {time.name!r} cannot be read: {_first_line(error)}") from error
     if isinstance(found, T.TimestampType | T.TimestampNTZType):
         return isinstance(found, T.TimestampType)
     candidates = [repr(f.name) for f in df.schema if isinstance(f.dataType, T.TimestampType | T.TimestampNTZType)]
     choices = f"Timestamp columns are {', '.join(candidates)}." if candidates else "Cast it with F.to_timestamp(…)."
     raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {choices}")
+
+
+def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:
+    """Refuse expressions that give several rows, or that cannot stand within an aggregate for another reason."""
+    for expression in expressions:
+        try:
+            _ = df.groupBy().agg(F.any_value(_column(expression))).schema
+        except AnalysisException as error:
+            raise QueryError(f"column {expression.name!r} cannot be read: {_first_line(error)}") from error
 
 
 def _check_keys(frame: DataFrame, query: Query, types: Iterable[T.DataType]) -> None:
@@ -228,20 +237,27 @@ def _check_keys(frame: DataFrame, query: Query, types: Iterable[T.DataType]) -> 
             ) from error
 
 
-def _result(frame: DataFrame, made: Recipe, inputs: list[T.StructField]) -> T.StructField:
-    """Give the type of an aggregate's result as Spark alone finds it."""
-    aggregate = made.aggregate
+def _made(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -> tuple[Recipe, T.StructField]:
+    """Write an aggregate, and give the type of its result as Spark alone finds it."""
     try:
-        return frame.groupBy().agg(made.plain.alias(aggregate.name)).schema[0]
-    except AnalysisException as error:
+        made = recipe(
+            aggregate, [F.col(field.name) for field in inputs], [field.dataType for field in inputs], F.col("t")
+        )
+        result = frame.groupBy().agg(made.plain.alias(aggregate.name)).schema[0]
+    except (AnalysisException, ParseException) as error:
         columns = " and ".join(
-            f"{column if isinstance(column, str) else column.name!r} of type {field.dataType.simpleString()}"
+            f"{str(column)!r} of type {field.dataType.simpleString()}"
             for column, field in zip(aggregate.columns, inputs, strict=True)
         )
         raise QueryError(
             f"{aggregate.function.name} does not take column {columns}. Cast it, or use another aggregate. "
             f"Spark says: {_first_line(error)}"
         ) from error
+    try:
+        _ = frame.groupBy().agg(F.lit(0), *(column.alias(f"p{i}") for i, column in enumerate(made.partials))).schema
+    except AnalysisException:  # Spark takes the type for the result but not for a partial: a set of maps, say
+        made = Recipe(aggregate, made.plain)
+    return made, result
 
 
 def _micros(time: Column, *, zoned: bool) -> Column:

@@ -14,13 +14,15 @@ from pyspark.sql import types as T
 
 from muntin.kernels.spans import Longs
 from muntin.plan.physical import Statistics
-from muntin.spark.source import Source
+from muntin.spark.source import LONGEST_WINDOW, Source
 
 SAMPLE = 20_000
 """Rows that are looked at."""
 
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
+_MOST = 10**11
+"""Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
 """A size from which on Spark says that it does not know."""
 
@@ -53,7 +55,7 @@ def _of_sample(sample: pa.Table, rows: int, origin: str) -> Statistics:
     ordered = bool((np.diff(time) >= 0).mean() > 0.9) if seen > 1 else True
     span = max(1, int(time.max()) - int(time.min()))
     if ordered and seen < rows:  # the first rows are the first stretch of time
-        span = span * rows // seen
+        span = min(span * rows // seen, LONGEST_WINDOW)
     return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
 
 
@@ -76,10 +78,10 @@ def estimated_rows(source: Source) -> int:
     if size is None:
         return 10_000_000
     if size[3]:
-        return int(float(size[3]))
+        return min(_MOST, int(float(size[3])))
     total = float(size[1]) * _UNITS.get(size[2], 1)
     width = 8 + sum(_width(field.dataType.typeName()) for field in source.frame.schema)
-    return 10_000_000 if total >= _UNKNOWN else int(total / width)
+    return 10_000_000 if total >= _UNKNOWN else min(_MOST, int(total / width))
 
 
 def _width(name: str) -> int:

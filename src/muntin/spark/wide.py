@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin.errors import QueryError
-from muntin.spark.source import Source, quoted
+from muntin.spark.source import Source
 
 END = "window_end"
 
@@ -40,16 +40,17 @@ def check_wide(source: Source) -> None:
 def wide(source: Source, result: DataFrame) -> DataFrame:
     """Turn the long layout wide; a window that has no rows, or does not end at that time, gives null."""
     names = wide_names(source)
+    safe = {aggregate.name: f"a{i}" for i, aggregate in enumerate(source.query.aggregates)}
+    long = result.toDF("id", "window", *source.keys, *safe.values())
     cells = [
-        F.any_value(
-            F.when(F.col("window_id") == label, F.struct(F.col(quoted(aggregate)).alias("value"))), F.lit(True)
-        ).alias(f"c{i}")
-        for i, (aggregate, label) in enumerate(names)
+        F.any_value(F.when(F.col("id") == label, F.struct(F.col(safe[name]).alias("value"))), F.lit(True)).alias(
+            f"c{i}"
+        )
+        for i, (name, label) in enumerate(names)
     ]
-    keys = [F.col(quoted(name)).alias(safe) for safe, name in zip(source.keys, source.query.by, strict=True)]
-    rows = result.groupBy(*keys, F.col("window.end").alias("e")).agg(*cells)
+    rows = long.groupBy(*source.keys, F.col("window.end").alias("e")).agg(*cells)
     return rows.select(
         F.col("e").alias(END),
-        *(F.col(safe).alias(name) for safe, name in zip(source.keys, source.query.by, strict=True)),
+        *(F.col(key).alias(name) for key, name in zip(source.keys, source.query.by, strict=True)),
         *(F.col(f"c{i}")["value"].alias(name) for i, name in enumerate(names.values())),
     )

@@ -1,0 +1,146 @@
+"""Rare inputs and settings, each once a wrong row or a crash."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.aggregates import Aggregate
+from muntin.plan.physical import Shape
+from tests.spark.cases import assert_same, plain_spark
+
+SHAPES = [shape.name.lower() for shape in Shape]
+WINDOWS = [mt.tumbling("10 s"), mt.hopping("20 s", "10 s")]
+SMALL = mt.Statistics(rows=400, keys=1, span=1)
+
+
+@contextmanager
+def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
+    kept = spark.conf.get(name)
+    spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        spark.conf.set(name, str(kept))
+
+
+def events(spark: SparkSession, values: list[Any], kind: str) -> DataFrame:
+    start = datetime(2024, 1, 1)
+    return spark.createDataFrame([(start + timedelta(seconds=i), v) for i, v in values], f"ts timestamp, v {kind}")
+
+
+def same_in_all_shapes(df: DataFrame, ours: Aggregate, theirs: Column, by: list[str] | None = None) -> None:
+    expected = plain_spark(df, "ts", by or [], WINDOWS, [theirs.alias("a")])
+    for shape in SHAPES:
+        actual = mt.aggregate(df, "ts", by or [], WINDOWS, ours.alias("a"), strategy=shape, statistics=SMALL)
+        assert_same(actual, expected, by or [], shape)
+
+
+@pytest.mark.parametrize("values", [[math.nan], [math.inf, 1.0], [1.0, math.nan, 2.0], [5.0], [-math.inf, -math.inf]])
+def test_deviations_of_infinity_and_nan(spark: SparkSession, values: list[float]) -> None:
+    df = events(spark, list(enumerate(values)), "double")
+    same_in_all_shapes(df, mt.var_pop("v"), F.var_pop("v"))
+    same_in_all_shapes(df, mt.variance("v"), F.variance("v"))
+    same_in_all_shapes(df, mt.covar_pop("v", "v"), F.covar_pop("v", "v"))
+
+
+def test_texts_that_are_no_numbers_do_not_count(spark: SparkSession) -> None:
+    with setting(spark, "spark.sql.ansi.enabled", "false"):
+        same_in_all_shapes(events(spark, [(0, "1"), (1, "x"), (2, "3")], "string"), mt.avg("v"), F.avg("v"))
+
+
+def test_overflow_follows_the_session(spark: SparkSession) -> None:
+    df = events(spark, [(0, 2**63 - 1), (1, 1), (12, 3)], "long")
+    nines = Decimal("9" * 38)
+    wide = events(spark, [(0, nines), (1, nines), (12, Decimal(7))], "decimal(38,0)")
+    with setting(spark, "spark.sql.ansi.enabled", "false"):
+        same_in_all_shapes(df, mt.sum("v"), F.sum("v"))
+        same_in_all_shapes(wide, mt.sum("v"), F.sum("v"))
+    with setting(spark, "spark.sql.ansi.enabled", "True"):
+        for shape in SHAPES:
+            with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+                mt.aggregate(df, "ts", (), WINDOWS, mt.sum("v"), strategy=shape, statistics=SMALL).collect()
+
+
+def test_types_that_sets_do_not_take_are_evaluated_from_rows(spark: SparkSession) -> None:
+    df = events(spark, [(i, "aAb"[i % 3]) for i in range(40)], "string").withColumn("v", F.collate("v", "UTF8_LCASE"))
+    same_in_all_shapes(df, mt.count_distinct("v"), F.count_distinct("v"))
+    maps = df.select("ts", F.create_map(F.lit(1), F.length("v")).alias("v"))
+    same_in_all_shapes(maps, mt.count_distinct("v"), F.count_distinct("v"))
+
+
+def test_keys_that_are_never_null_stay_so(spark: SparkSession) -> None:
+    df = events(spark, [(i, i) for i in range(40)], "long").withColumn("k", F.coalesce(F.col("v") % 3, F.lit(0)))
+    same_in_all_shapes(df, mt.sum("v"), F.sum("v"), ["k"])
+
+
+def test_maps_as_keys(spark: SparkSession) -> None:
+    df = events(spark, [(i, i) for i in range(40)], "long").withColumn("k", F.create_map(F.lit("n"), F.col("v") % 3))
+    expected = mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), strategy="independent")
+    actual = mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"))
+    assert sorted(map(str, actual.collect())) == sorted(map(str, expected.collect()))
+
+
+def test_sizes_beyond_belief_still_give_a_plan(spark: SparkSession) -> None:
+    """Spark takes the size of a join for the product of its sides."""
+    side = spark.range(10**5).withColumnRenamed("id", "k").withColumn("x", F.lit(1))
+    df = spark.range(2 * 10**8).withColumn("k", F.col("id") % 1000).join(F.broadcast(side), "k")
+    df = df.select(F.timestamp_micros(F.col("id") * 60_000_000).alias("ts"), "k", "x")
+    windows = [mt.tumbling(f"{n} s") for n in (7, 11, 13, 14, 22, 26)]
+    for shape in SHAPES:
+        assert mt.aggregate(df, "ts", "k", windows, mt.sum("x"), strategy=shape).columns[-1] == "sum_x"
+    few = events(spark, [(i, i) for i in range(40)], "long")
+    absurd = mt.Statistics(rows=10**12, keys=3, span=10**22)
+    assert mt.aggregate(few, "ts", (), WINDOWS, mt.sum("v"), strategy="kernel", statistics=absurd).count() > 0
+
+
+def test_settings_with_units_are_read(spark: SparkSession) -> None:
+    df = events(spark, [(0, 1)], "long")
+    with setting(spark, "spark.sql.execution.arrow.maxBytesPerBatch", "64m"):
+        assert mt.explain(df, "ts", (), WINDOWS, mt.sum("v"), statistics=SMALL).notes
+
+
+def test_a_column_twice_in_a_users_aggregate(spark: SparkSession) -> None:
+    df = events(spark, [(0, 2), (1, 3)], "long")
+    squares = mt.user_defined("f", "v", "v", lift=lambda a, b: a * b, combine=lambda a, b: a + b, lower=float)
+    for strategy in ("independent", "native"):
+        rows = mt.aggregate(df, "ts", (), WINDOWS[:1], squares, strategy=strategy).collect()
+        assert [row[2] for row in rows] == [13.0]
+    wrong = mt.user_defined("f", "v", lift=int, combine=max, lower=int, returns="nonsense")
+    with pytest.raises(mt.QueryError, match="does not take column"):
+        mt.aggregate(df, "ts", (), WINDOWS, wrong)
+
+
+def test_expressions_that_give_several_rows_are_refused(spark: SparkSession) -> None:
+    df = events(spark, [(0, [1, 2])], "array<int>")
+    with pytest.raises(mt.QueryError, match="cannot be read"):
+        mt.aggregate(df, "ts", (), WINDOWS, [mt.sum(F.explode("v")), mt.count()])
+
+
+def test_names_that_differ_in_case_only(spark: SparkSession) -> None:
+    df = events(spark, [(0, 2), (1, 3)], "long")
+    asked = [mt.sum("V").alias("A"), mt.max("v").alias("a")]
+    row = mt.aggregate(df, "TS", (), mt.tumbling("10 s"), asked, layout="wide").collect()[0]
+    assert list(row)[1:] == [5, 3]
+
+
+@pytest.mark.parametrize("strategy", ["native", "kernel"])
+def test_windows_split_into_several_slicings(spark: SparkSession, strategy: str) -> None:
+    """Three families without a common divisor are sliced apart, and the result is their union."""
+    windows = [mt.tumbling(f"{n} s") for n in sorted({b * k for b in (4, 7, 11) for k in range(1, 9)})]
+    statistics = mt.Statistics(rows=10**7, keys=1, span=10**13)
+    asked: dict[str, Any] = {"strategy": "slices_explode" if strategy == "native" else strategy}
+    df = spark.range(300).select(F.timestamp_micros(F.col("id") * 1_000_000).alias("ts"), F.col("id").alias("v"))
+    plan = mt.explain(df, "ts", (), windows, mt.sum("v"), statistics=statistics, **asked)
+    assert len(plan.groups) == (3 if strategy == "native" else 1)
+    actual = mt.aggregate(df, "ts", (), windows, mt.sum("v").alias("a"), statistics=statistics, **asked)
+    assert_same(actual, plain_spark(df, "ts", [], windows, [F.sum("v").alias("a")]))
