@@ -22,6 +22,7 @@ from muntin.bench.spark import (
     in_turn,
     rounded,
     seconds,
+    warmed,
 )
 from muntin.plan.physical import Shape
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
@@ -42,9 +43,7 @@ def paper_tables(
 ) -> Iterator[Row]:
     """Yield the ratios of plain Spark to each contender on the paper's window sets: MIN, one event per second."""
     spark = bench_session()
-    df = events(spark, folder, rows)
-    warm = next(sequential_sets(5, True))
-    in_turn(asked(df, seconds(warm), [mt.min("v")], contenders), 1)
+    df = warmed(events(spark, folder, rows))
     for count in counts:
         for family in ("RandomGen", "SequentialGen"):
             for tumbling in (True, False):
@@ -92,7 +91,7 @@ def keyed(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
     windows += [mt.tumbling("1 day"), mt.hopping("1 hour", "5 minutes"), mt.hopping("6 hours", "30 minutes")]
     windows += [mt.hopping("1 day", "1 hour")]
     for keys in (100, 100_000):
-        df = events(spark, folder, rows, keys=keys, per_second=100)
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=100))
         one = asked(df, [mt.tumbling("5 minutes")], aggregates, ["plain"])["plain"]
         all_of_them = asked(df, windows, aggregates, ["plain", "auto"] if keys <= 1000 else ["auto"])
         times = in_turn({"one window, plain": one, **all_of_them}, rounds)
@@ -105,9 +104,8 @@ def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 100_0
     spark = bench_session()
     windows = [mt.hopping("30 days", "1 hour"), mt.hopping("1 day", "1 minute")]
     for keys in (1, 10):
-        df = events(spark, folder, rows, keys=keys, per_second=rows / (90 * 86_400))
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=rows / (90 * 86_400)))
         contenders = asked(df, windows, [mt.sum("v"), mt.max("v")], ["plain", "auto"])
-        contenders["auto"]()  # the first run compiles the kernels
         times = in_turn(contenders, rounds)
         progress(f"fine slides, {keys} keys: {rounded(times)}")
         yield {"keys": keys, "events": rows, "seconds": rounded(times)}
@@ -123,7 +121,7 @@ def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     points += [("windows", base, n, 100) for n in (1, 2, 5, 20, 50)]
     points += [("keys", base, 10, n) for n in (1, 10_000, 1_000_000)]
     for axis, rows, count, keys in points:
-        df = events(spark, folder, rows, keys=keys, per_second=10)
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=10))
         windows = [mt.tumbling(f"{10 * n} seconds") for n in range(2, count + 2)]
         skipped = {"plain"} if rows > 10_000_000 or count > 20 else set()
         chosen = [name for name in shapes if name not in skipped]
@@ -170,7 +168,7 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
     """Yield the time of every physical shape beside its estimate."""
     spark = bench_session()
-    df = events(spark, folder, rows)
+    df = warmed(events(spark, folder, rows))
     sets = {
         "20 tumbling, 20 to 210 s": sequential_gen(20, True, 10),
         "5 tumbling, 4 to 12 s": sequential_gen(5, True, 2),

@@ -12,7 +12,7 @@ import polars as pl
 
 import muntin as mt
 from muntin.bench.record import Row
-from muntin.bench.spark import Contender, Progress, asked, bench_session, events, in_turn, rounded, seconds
+from muntin.bench.spark import Contender, Progress, asked, bench_session, events, in_turn, rounded, seconds, warmed
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_gen
 
@@ -20,7 +20,7 @@ from muntin.workload import random_gen, sequential_gen
 def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
     """Yield times of Muntin, plain Spark, DuckDB and Polars in turn; MIN, one event per second."""
     spark = bench_session()
-    df = events(spark, folder, rows)
+    df = warmed(events(spark, folder, rows))
     file = str(next(iter(df.inputFiles())).removeprefix("file://").rsplit("/", 1)[0]) + "/*.parquet"
     sets = {
         "5 tumbling, 20 to 60 s": sequential_gen(5, True, 10),
