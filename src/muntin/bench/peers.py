@@ -18,7 +18,7 @@ from muntin.workload import random_gen, sequential_gen
 
 
 def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
-    """Yield times of Muntin, plain Spark, DuckDB and Polars in turn; MIN, one event per second."""
+    """Yield times of Muntin, DuckDB and Polars in turn; MIN, one event per second."""
     spark = bench_session()
     df = warmed(events(spark, folder, rows))
     file = str(next(iter(df.inputFiles())).removeprefix("file://").rsplit("/", 1)[0]) + "/*.parquet"
@@ -34,7 +34,7 @@ def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
     for label, plain in sets.items():
         windows = seconds(plain)
         contenders: dict[str, Contender] = {
-            **asked(df, windows, [mt.min("v")], ["plain", "auto"]),
+            **asked(df, windows, [mt.min("v")], ["auto"]),
             "DuckDB, each window": partial(duck, file, windows, cores),
             "DuckDB, panes by hand": partial(duck_panes, file, windows, cores),
             "Polars, each window": partial(polars_each, file, windows),

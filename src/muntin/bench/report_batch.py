@@ -107,7 +107,7 @@ def _peers(result: Row) -> str:
             f"Seconds on the same Parquet file of {result['rows'][0]['events'] // 1_000_000} million events, in turn; "
             "MIN, one key. Each window: one GROUP BY per window. Panes by hand: partials by the common divisor of all "
             "lengths first, then one GROUP BY per window over those. DuckDB and Polars keep their results in memory, "
-            "Spark computes and drops them; Spark's start is not counted.",
+            "Spark computes and drops them; Spark's start is not counted. auto is Muntin.",
             table(["window sets", *names], rows),
         ]
     )
