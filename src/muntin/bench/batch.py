@@ -99,7 +99,7 @@ def keyed(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
         yield {"keys": keys, "events": rows, "windows": len(windows), "seconds": rounded(times)}
 
 
-def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 100_000) -> Iterator[Row]:
+def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 50_000) -> Iterator[Row]:
     """Yield times for thirty days sliding by an hour and one day sliding by a minute, over ninety days of events."""
     spark = bench_session()
     windows = [mt.hopping("30 days", "1 hour"), mt.hopping("1 day", "1 minute")]
