@@ -9,4 +9,4 @@ settings.load_profile("standard")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
-    parser.addoption("--cases", type=int, default=60, help="random queries that are compared with plain Spark")
+    parser.addoption("--cases", type=int, default=40, help="random queries that are compared with plain Spark")
