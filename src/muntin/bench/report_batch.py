@@ -74,8 +74,8 @@ def _keyed(result: Row) -> str:
             "## Twenty windows for the price of one: keyed data",
             f"{result['rows'][0]['events'] // 1_000_000} million events, 100 per second over all keys; "
             "windows of one minute to one day, three of them hopping; sum, count, min, max and avg together. "
-            "The one window is of five minutes. Where keys have few events each, short windows have nearly as many result "
-            "rows as there are events, and most of the time goes into giving them out. A dash was not run.",
+            "The one window is of five minutes. Where keys have few events each, short windows have nearly as many "
+            "result rows as there are events, and most of the time goes into giving them out. A dash was not run.",
             table([*head, "auto / one window", "plain / auto"], rows),
         ]
     )
