@@ -6,7 +6,7 @@ Costs are core-microseconds, from prices calibrated on Spark (docs/cost_model.md
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from itertools import combinations
@@ -306,8 +306,3 @@ def choose(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Call
 
 def _total(groups: tuple[Group, ...]) -> float:
     return sum(group.cost for group in groups)
-
-
-def with_logical(plan: PhysicalPlan, logical: Plan | None, notes: tuple[str, ...]) -> PhysicalPlan:
-    """Give the physical plan with the forest that it follows and what was noted on the way."""
-    return replace(plan, logical=logical, notes=notes)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
 
 from muntin.aggregates import Aggregate
+from muntin.duration import natural_unit
 from muntin.errors import QueryError
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical import (
@@ -20,7 +22,6 @@ from muntin.plan.physical import (
     Statistics,
     Work,
     choose,
-    with_logical,
 )
 from muntin.query import several
 from muntin.spark import kernel
@@ -98,7 +99,7 @@ def _checked(
 
 
 def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
-    """Choose the physical plan; only a choice by cost needs statistics, and only that may run a small job."""
+    """Choose the physical plan; unless it can only be the plain one, that needs statistics, and so a small job."""
     notes = []
     shareable = all(made.mergeable for made in source.recipes)
     stopped = kernel.obstacle(source) if shareable else None
@@ -119,7 +120,7 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
     work = Work(statistics, columns, len(source.keys), prices)
     physical = choose(work, source.query.windows, strategy, allowed)
-    return with_logical(physical, _forest(source, source.query.windows, statistics), tuple(notes))
+    return replace(physical, logical=_forest(source, source.query.windows, statistics), notes=tuple(notes))
 
 
 def _prices(source: Source) -> tuple[Prices, list[str]]:
@@ -133,8 +134,8 @@ def _prices(source: Source) -> tuple[Prices, list[str]]:
 
 
 def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics) -> Plan:
-    rate = f"{statistics.rate.numerator}/{statistics.rate.denominator} per microsecond"
-    return plan_windows(windows, source.query.aggregates, rate=rate)
+    unit = natural_unit([length for window in windows for length in window.shape])
+    return plan_windows(windows, source.query.aggregates, rate=statistics.rate * unit)
 
 
 def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFrame:
