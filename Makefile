@@ -4,15 +4,17 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
+KERNELS := build/.kernels
+
 .PHONY: demo test check format bench clean java
 
 demo: $(READY) java
 	$(BIN)/muntin demo
 
-test: $(READY) java
+test: $(READY) $(KERNELS) java
 	$(BIN)/pytest -n $(WORKERS)
 
-check: $(READY)
+check: $(READY) $(KERNELS)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -23,16 +25,22 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY) java
+bench: $(READY) $(KERNELS) java
 	$(BIN)/muntin bench model
 	$(BIN)/muntin bench quality
 	$(BIN)/muntin bench planning
+	$(BIN)/muntin bench kernels
 	for experiment in paper-1m paper-10m keyed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench report
 
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.
 java:
 	@tools/java
+
+# Numba keeps compiled kernels until their own file changes; what they were compiled from in other files counts too.
+$(KERNELS): $(wildcard src/muntin/kernels/*.py)
+	@rm -f src/muntin/kernels/__pycache__/*.nb?
+	@mkdir -p $(@D) && touch $@
 
 clean:
 	rm -rf .venv build dist

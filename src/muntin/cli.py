@@ -158,6 +158,18 @@ def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path |
     _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", found, rounds=rounds, sets=sets, seeds="0, 1, …")
 
 
+@bench.command("kernels")
+@click.option("--rounds", default=3, show_default=True, help="How often every technique runs, in turn.")
+@_out("kernels")
+def bench_kernels(out: Path, rounds: int) -> None:
+    """Measure all techniques of final aggregation, for one range and for many."""
+    from itertools import chain
+
+    from muntin.bench.kernels import many_ranges, one_range
+
+    _run("kernels", out, chain(one_range(rounds, _say), many_ranges(rounds, _say)), rounds=rounds, seeds="1, 2")
+
+
 @bench.command("report")
 @click.option(
     "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), default=RESULTS, show_default=True

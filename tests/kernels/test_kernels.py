@@ -1,4 +1,4 @@
-"""Kernels against plain loops: shapes of input × operations."""
+"""Spans, slices and places against plain loops."""
 
 import math
 import random
@@ -7,12 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from muntin.kernels.longs import sum_longs, sum_wide
-from muntin.kernels.moments import merge_ranges
-from muntin.kernels.ranges import MAX, MIN, SUM, place_ranges, reduce_ranges
+from muntin.kernels.operators import FirstMax, FirstMin
+from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
-from muntin.kernels.spans import Longs, spans
-from muntin.steps import merge_moments
+from muntin.kernels.slick_deque import slick_deque_places
+from muntin.kernels.spans import spans
 from muntin.window import Window
 
 SHAPES: dict[str, Callable[[random.Random, int], list[float]]] = {
@@ -41,22 +40,20 @@ def least(values: list[float]) -> float:
 
 @pytest.mark.parametrize("width", [1, 2, 5, 40])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_reductions(shape: str, width: int) -> None:
-    values = SHAPES[shape](random.Random(width), 60)
+def test_places_are_the_first_of_equals(shape: str, width: int) -> None:
+    r = random.Random(width)
+    values = SHAPES[shape](r, 60)
+    valid = [r.random() < 0.8 for _ in values]
     lo, hi = ranges_over(60, width)
-    pieces = [values[a:b] for a, b in zip(lo, hi, strict=True)]
-    array = np.array(values)
-    np.testing.assert_allclose(
-        reduce_ranges(array, lo, hi, SUM),
-        [math.fsum(p) if not any(map(math.isnan, p)) else math.nan for p in pieces],
-        rtol=1e-12,
-        atol=1e-12,
-    )
-    np.testing.assert_array_equal(reduce_ranges(array, lo, hi, MIN), list(map(least, pieces)))
-    np.testing.assert_array_equal(reduce_ranges(array, lo, hi, MAX), list(map(greatest, pieces)))
-    everything = np.ones(60, np.bool_)
-    np.testing.assert_array_equal(array[place_ranges(array, everything, lo, hi, MIN)], list(map(least, pieces)))
-    np.testing.assert_array_equal(array[place_ranges(array, everything, lo, hi, MAX)], list(map(greatest, pieces)))
+    for operator, best in ((FirstMin(), least), (FirstMax(), greatest)):
+        found = slick_deque_places(operator, np.array(values), np.array(valid), lo, hi)
+        for a, b, place in zip(lo, hi, found, strict=True):
+            rows = [row for row in range(a, b) if valid[row]]
+            wanted = best([values[row] for row in rows]) if rows else None
+            same = [
+                row for row in rows if values[row] == wanted or (math.isnan(values[row]) and math.isnan(wanted or 0))
+            ]
+            assert place == (same[0] if same else -1)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -87,51 +84,3 @@ def test_slices_begin_at_the_latest_edge() -> None:
         found = slice_starts(np.array([0, 15, 40]), np.concatenate([time[:15], time[15:]]), slides, residues)
         wanted = [max(t - (t - e) % s for s, e in zip(slides, residues, strict=True)) for t in time]
         assert found.tolist() == wanted
-
-
-@pytest.mark.parametrize("width", [1, 3, 50])
-def test_whole_numbers_are_added_exactly(width: int) -> None:
-    r = random.Random(width)
-    lo, hi = ranges_over(80, width)
-    values = [r.randint(-(2**120), 2**120) for _ in range(80)]
-    words = np.array([[v & (2**64 - 1), (v >> 64) & (2**64 - 1)] for v in values], np.uint64)
-    found = sum_wide(words, lo, hi)
-    signed = [int(low) + (int(high) << 64) - (2**128 if high >= 2**63 else 0) for low, high in found]
-    assert signed == [sum(values[a:b]) for a, b in zip(lo, hi, strict=True)]
-    small = np.array([r.randint(-(2**50), 2**50) for _ in range(80)])
-    sums, overflow = sum_longs(small, lo, hi)
-    assert sums.tolist() == [int(small[a:b].sum()) for a, b in zip(lo, hi, strict=True)]
-    assert not overflow
-
-
-@pytest.mark.parametrize("width", [2, 30])
-def test_sums_beyond_64_bits_are_noticed(width: int) -> None:
-    values = np.full(60, 2**62)
-    assert sum_longs(values, *ranges_over(60, width))[1]
-    assert sum_longs(-values - 5, *ranges_over(60, 30))[1]
-
-
-def test_a_long_float_stream_does_not_drift() -> None:
-    """Large values pass through the window and leave nothing behind."""
-    values = np.tile([1e16, 1.0, -1e16, 3.0, 0.1], 2000)
-    values[5000:] = 0.1
-    lo, hi = ranges_over(len(values), 64)
-    found = reduce_ranges(values, lo, hi, SUM)
-    np.testing.assert_allclose(found[5064:], 6.4, rtol=1e-12)
-
-
-@pytest.mark.parametrize("width", [1, 4, 25])
-def test_moments_are_merged_without_loss_of_digits(width: int) -> None:
-    r = random.Random(1)
-    states = np.zeros((50, 6))
-    rows = [(r.randint(1, 4), 1e6 + r.random(), r.random()) for _ in range(50)]
-    states[:, [0, 1, 3]] = rows
-    states[7] = 0
-    lo, hi = ranges_over(50, width)
-    found = merge_ranges(states, lo, hi)
-    for k, (a, b) in enumerate(zip(lo, hi, strict=True)):
-        total = None
-        for i in range(a, b):
-            if i != 7:
-                total = rows[i] if total is None else merge_moments(total, rows[i])
-        np.testing.assert_allclose(found[k, [0, 1, 3]], total or (0, 0, 0), rtol=1e-7)

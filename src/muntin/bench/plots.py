@@ -9,14 +9,19 @@ import matplotlib as mpl
 from muntin.bench.record import Row
 from muntin.bench.report import PLANNING_FIGURE
 from muntin.bench.report_batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
+from muntin.bench.report_kernels import THROUGHPUT_FIGURE
+from muntin.techniques import TECHNIQUES
 
 mpl.use("Agg")
 from matplotlib.figure import Figure
 
+mpl.rcParams["svg.hashsalt"] = "muntin"  # the same figure is the same file
+
+COLORS = ("#3a6ea5", "#b7791f", "#8797a8", "#6b8e23", "#a5483a", "#6a4c93", "#2a9d8f", "#444444")
+
 
 def speedup_figure(result: Row, path: Path) -> None:
     """Draw the mean ratio of plain Spark to Muntin beside the paper's, by window set."""
-    mpl.rcParams["svg.hashsalt"] = "muntin"
     rows = result["rows"]
     labels = [f"{row['count']} {'tumbling' if row['tumbling'] else 'hopping'}\n{row['family']}" for row in rows]
     places = range(len(rows))
@@ -30,13 +35,11 @@ def speedup_figure(result: Row, path: Path) -> None:
     axes.set(ylabel="times faster than without sharing (mean)")
     axes.set_xticks(list(places), labels, rotation=60, fontsize=7)
     axes.legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    _save(figure, path)
 
 
 def growth_figure(result: Row, path: Path) -> None:
     """Draw time against events, windows and keys, both on logarithmic scales."""
-    mpl.rcParams["svg.hashsalt"] = "muntin"
     figure = Figure(figsize=(9, 3.2), layout="constrained")
     for axes, axis in zip(figure.subplots(1, 3), ("events", "windows", "keys"), strict=True):
         rows = sorted((row for row in result["rows"] if row["axis"] == axis), key=lambda row: row[axis])
@@ -46,13 +49,11 @@ def growth_figure(result: Row, path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds")
         axes.grid(visible=True, which="major", alpha=0.3)
         axes.legend(fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    _save(figure, path)
 
 
 def planning_figure(result: Row, path: Path) -> None:
     """Draw planning time against the number of windows, both on logarithmic scales."""
-    mpl.rcParams["svg.hashsalt"] = "muntin"
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     for aggregate, style in (("min", "-"), ("sum", "--")):
@@ -64,6 +65,36 @@ def planning_figure(result: Row, path: Path) -> None:
     axes.set(xscale="log", yscale="log", xlabel="windows", ylabel="planning time, ms (median)")
     axes.grid(visible=True, which="major", alpha=0.3)
     axes.legend(fontsize=8)
+    _save(figure, path)
+
+
+def kernels_figure(result: Row, path: Path) -> None:
+    """Draw throughput against the size of the range, for one range and for many, and what is held."""
+    figure = Figure(figsize=(10, 6.4), layout="constrained")
+    panels = figure.subplots(2, 3)
+    for line, operation in zip(panels, ("sum", "max"), strict=True):
+        for axes, (setting, value, label) in zip(
+            line,
+            (
+                ("one range", "per_second", "slides per second, one range"),
+                ("many ranges", "answers_per_second", "answers per second, ranges 1 to n"),
+                ("one range", "held", "partials and pointers held"),
+            ),
+            strict=True,
+        ):
+            for color, name in zip(COLORS, TECHNIQUES, strict=True):
+                rows = [row for row in result["rows"] if (row["setting"], row["operation"]) == (setting, operation)]
+                points = [(row["size"], row[value]) for row in rows if row["technique"] == name]
+                if points:
+                    axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=2, label=name)
+            axes.set(xscale="log", yscale="log", xlabel="partials in the range", title=f"{operation}: {label}")
+            axes.title.set_fontsize(9)
+            axes.grid(visible=True, which="major", alpha=0.3)
+        line[0].legend(fontsize=7)
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
 
@@ -72,5 +103,6 @@ FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
     "batch-growth": (growth_figure, GROWTH_FIGURE),
+    "kernels": (kernels_figure, THROUGHPUT_FIGURE),
 }
 """How each result file is drawn, and where to."""

@@ -1,16 +1,23 @@
 """Kernels over arrays: numpy and Numba only, nothing of Spark.
 
 Rows are sorted by group and time. One kernel finds which rows every instance of a window reads, as ranges [lo, hi)
-whose ends never move back; the others reduce columns over such ranges. So the structure is found once for all columns.
+whose ends never move back; the techniques reduce columns over such ranges. So the structure is found once for all
+columns. A technique is one file, and takes any operator of `operators` that it can serve; `catalogue` calls them by
+name, or the cheapest, and `muntin.techniques` has what each needs, costs and holds, and who described it first.
 
-| file | what it does | technique | cost per instance |
-|---|---|---|---|
-| `spans` | which rows an instance reads | two pointers | amortised O(1) |
-| `slices` | rows to slices between window edges | next edge remembered | O(1) a row |
-| `ranges` | sum, least, greatest, place of the least | direct, or two stacks where ranges overlap | amortised 3 steps |
-| `moments` | count, mean, squared deviations (also of pairs) | two stacks with Chan's merge | amortised 3 merges |
-| `longs` | 64- and 128-bit sums that notice overflow | direct, or two stacks where ranges overlap | amortised 3 steps |
+| file | technique | needs | operations a slide, worst | many ranges |
+|---|---|---|---|---|
+| `naive` | every range anew | associative | n - 1 | n - 1 |
+| `subtract_on_evict` | one running total; SlickDeque (Inv) for many | invertible | 2 | 2 each |
+| `flatfat` | a tree over circular leaves | associative | log n to 2 log n | log n each |
+| `bint` | intervals of powers of two | associative | log n, 2 log n | log n each |
+| `flatfit` | slots that point past what they cover | associative | 3, n - 1 | at most 3 each |
+| `two_stacks` | suffixes and a running total | associative | 3, n - 1 | — |
+| `daba` | two stacks turned over little by little | associative | 5, 8 | — |
+| `slick_deque` | rows that can still be the result | selective | below 2, n | about 1 each |
 
-Nothing is ever subtracted from a float, so a long stream cannot drift. Functions are compiled when first used, and kept
-on disk beside the package or in the user's cache.
+Beside them `spans` finds the rows of instances by two pointers, and `slices` the slices of rows.
+
+Unless asked for by name, nothing is ever subtracted from a float, so a long stream cannot drift. Functions are compiled
+when first used, and kept on disk beside the package or in the user's cache.
 """

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from muntin.kernels.spans import Longs
+from muntin.kernels.compiling import compiled
+from muntin.kernels.protocol import Longs
 
 
 def slice_starts(bounds: Longs, time: Longs, slides: Longs, residues: Longs) -> Longs:
@@ -17,7 +17,7 @@ def slice_starts(bounds: Longs, time: Longs, slides: Longs, residues: Longs) -> 
     return _slice_starts(bounds, time, slides, residues)  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _slice_starts(bounds, time, slides, residues):  # type: ignore[no-untyped-def]
     starts = np.empty(len(time), np.int64)
     for group in range(len(bounds) - 1):

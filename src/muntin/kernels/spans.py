@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
-from numpy.typing import NDArray
 
-Longs = NDArray[np.int64]
+from muntin.kernels.compiling import compiled
+from muntin.kernels.protocol import Longs
 
 
 class Spans(NamedTuple):
@@ -34,7 +33,7 @@ def spans(bounds: Longs, time: Longs, reach: int, slide: int, offset: int) -> Sp
     return Spans(*_spans(bounds, time, reach, slide, offset))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _spans(bounds, time, reach, slide, offset):  # type: ignore[no-untyped-def]
     capacity = len(time) + 16
     start, lo, hi = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
@@ -66,14 +65,14 @@ def _spans(bounds, time, reach, slide, offset):  # type: ignore[no-untyped-def]
     return start[:count], lo[:count], hi[:count]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _first_instance(time, reach, slide, offset):  # type: ignore[no-untyped-def]
     """Give the first instance that begins after time - reach."""
     after = time - reach + 1
     return after + (offset - after) % slide
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _grown(array, capacity):  # type: ignore[no-untyped-def]
     larger = np.empty(capacity, array.dtype)
     larger[: len(array)] = array

@@ -36,6 +36,7 @@ def _group(group: Group) -> list[str]:
     if group.slices:
         lines.append(f"  about {number(round(group.slices))} partials between the steps")
     lines.append(f"  about {number(round(group.rows_out))} rows out, {group.cost / 1e6:.2f} core-seconds")
+    lines += [f"  {line}" for line in group.techniques]
     return lines
 
 

@@ -116,6 +116,10 @@ class Group:
     """Rows between the two steps, where there are two."""
     grids: tuple[Grid, ...] = ()
     """What slices lie on, where there are slices."""
+    forest: Plan | None = None
+    """Which window reads which, where kernels combine them."""
+    techniques: tuple[str, ...] = ()
+    """How each of them is combined, and why."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
-from muntin.kernels.spans import Longs, spans
+from muntin.kernels.spans import spans
 from muntin.plan.slicing import Grid
 from muntin.spark.reducers import Arrays, Reducer
 

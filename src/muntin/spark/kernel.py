@@ -10,14 +10,16 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from muntin.aggregates import Merge
+from muntin.aggregates import Aggregate, Merge
 from muntin.plan.logical import Plan
+from muntin.plan.overlap import overlap
 from muntin.plan.physical import Group, Shape, Statistics
 from muntin.plan.slicing import Grid, reach
 from muntin.spark.combine import Chunks, Node, Task, combine, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
 from muntin.spark.source import LONGEST_WINDOW, Source, is_set
+from muntin.techniques import Need, cheapest
 
 MANY_KEYS = 64
 """From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
@@ -40,8 +42,30 @@ def obstacle(source: Source) -> str | None:
     return None
 
 
-def evaluate(source: Source, group: Group, forest: Plan, statistics: Statistics) -> DataFrame:
+def techniques(source: Source, group: Group, forest: Plan, statistics: Statistics) -> tuple[str, ...]:
+    """Say how every window with overlapping instances will be combined, if the statistics are right.
+
+    The choice itself is made for every batch, by the same prices and the ranges that are there.
+    """
+    kinds: dict[frozenset[Need], list[str]] = {}
+    for aggregate, made, _ in _parts(source):
+        kinds.setdefault(frozenset(made.offers), []).append(repr(aggregate))
+    lines = []
+    for node in forest.nodes:
+        members, arrivals = overlap(node.window, node.parent, group.grids, statistics)
+        if members < 2 * arrivals:
+            continue
+        chosen: dict[str, list[str]] = {}
+        for needs, asked in kinds.items():
+            chosen.setdefault(cheapest(needs, members, arrivals).name, []).extend(asked)
+        how = ", ".join(f"{name} for {', '.join(dict.fromkeys(asked))}" for name, asked in chosen.items())
+        lines.append(f"{node.window.label} by {how}: {members:.3g} partials in a range, {arrivals:.3g} of them new")
+    return tuple(lines)
+
+
+def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
+    forest = group.forest
     if group.shape is Shape.SOURCE_KERNEL:
         return merged(source, _mapped(source.lifted, windows_at_source, _task(source, forest), _window_schema(source)))
     longest = max(int(window.range) for window in group.windows)
@@ -114,7 +138,7 @@ def _task(
         )
         for node in forest_nodes
     )
-    reducers, counts = _reducers(source)
+    _, reducers, counts = zip(*_parts(source), strict=True)
     return Task(nodes, reducers, counts, len(source.keys), chunks, grids)
 
 
@@ -128,16 +152,15 @@ def _window_schema(source: Source) -> T.StructType:
     return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *_tail(source)])
 
 
-def _reducers(source: Source) -> tuple[tuple[Reducer, ...], tuple[int, ...]]:
-    """Give the reducers of all partial columns in order, and how many columns each takes."""
+def _parts(source: Source) -> list[tuple[Aggregate, Reducer, int]]:
+    """Give the reducers of all partial columns in order, whose they are, and how many columns each takes."""
     schema = source.lifted_schema
     strict = is_set(source.frame, "spark.sql.ansi.enabled", "true")
-    reducers, counts = [], []
+    parts = []
     for made, names in zip(source.recipes, source.partials, strict=True):
         found = _reducers_of(made.aggregate.function.merge, [schema[name].dataType for name in names], strict=strict)
-        reducers += [r for r in found if r is not None]
-        counts += [len(names) // len(found)] * len(found)
-    return tuple(reducers), tuple(counts)
+        parts += [(made.aggregate, r, len(names) // len(found)) for r in found if r is not None]
+    return parts
 
 
 def _reducers_of(merge: Merge, types: list[T.DataType], *, strict: bool) -> list[Reducer | None]:

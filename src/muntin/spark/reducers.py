@@ -16,10 +16,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from muntin.aggregates import Merge
-from muntin.kernels.longs import sum_longs, sum_wide
-from muntin.kernels.moments import merge_ranges
-from muntin.kernels.ranges import MAX, MIN, SUM, place_ranges, reduce_ranges
-from muntin.kernels.spans import Longs
+from muntin.kernels.catalogue import reduce_ranges, safe_offers
+from muntin.kernels.operators import Checked, FirstMax, FirstMin, Max, Min, Sum, Wide
+from muntin.kernels.operators import Moments as Merged
+from muntin.kernels.protocol import Longs
+from muntin.kernels.slick_deque import slick_deque_places
+from muntin.techniques import Need
 
 Arrays = tuple[Any, ...]
 Valid = NDArray[np.bool_] | None
@@ -27,6 +29,11 @@ Valid = NDArray[np.bool_] | None
 
 class Reducer(ABC):
     """Reduces the partial columns of one aggregate."""
+
+    @property
+    @abstractmethod
+    def offers(self) -> set[Need]:
+        """What the operation offers to techniques without a loss of digits."""
 
     @abstractmethod
     def lift(self, columns: list[pa.Array]) -> Arrays:
@@ -45,9 +52,16 @@ class Reducer(ABC):
 class Numbers(Reducer):
     """The sum, least or greatest of a column that numpy knows."""
 
-    operation: int
+    operator: Sum | Min | Max
+    whole: bool
+    """Whether the numbers have no fraction, so that sums can be undone."""
     strict: bool = True
     """Whether a sum beyond 64 bits is an error, as in Spark's ANSI mode."""
+
+    @property
+    def offers(self) -> set[Need]:
+        """A sum of whole numbers can be undone; the least and the greatest are one of the values."""
+        return safe_offers(self.operator, whole=self.whole)
 
     def lift(self, columns: list[pa.Array]) -> Arrays:
         """Fill nulls with what changes nothing: 0, or NaN, or a number that the mask hides."""
@@ -58,9 +72,9 @@ class Numbers(Reducer):
         return values, valid
 
     def _neutral(self, dtype: np.dtype[Any]) -> Any:
-        if self.operation == SUM:
+        if isinstance(self.operator, Sum):
             return 0
-        least = self.operation == MIN
+        least = isinstance(self.operator, Min)
         if dtype.kind == "f":
             return np.nan if least else -np.inf
         return np.iinfo(dtype).max if least else np.iinfo(dtype).min
@@ -68,12 +82,11 @@ class Numbers(Reducer):
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Reduce values, and say where none was valid."""
         values, valid = arrays
-        if self.operation == SUM and values.dtype.kind == "i":
-            result, overflow = sum_longs(values, lo, hi)
-            if overflow and self.strict:
-                raise OverflowError("[ARITHMETIC_OVERFLOW] long overflow in a sum. Cast the column to decimal.")
-        else:
-            result = reduce_ranges(values, lo, hi, self.operation)
+        overflow = np.zeros(1, np.bool_)
+        checked = self.whole and isinstance(self.operator, Sum)
+        result = reduce_ranges(Checked(overflow) if checked else self.operator, values, lo, hi)
+        if overflow[0] and self.strict:
+            raise OverflowError("[ARITHMETIC_OVERFLOW] long overflow in a sum. Cast the column to decimal.")
         return result, _any_valid(valid, lo, hi)
 
     def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
@@ -85,6 +98,11 @@ class Numbers(Reducer):
 @dataclass(frozen=True)
 class WideSum(Reducer):
     """The sum of a decimal column, in 128 bits."""
+
+    @property
+    def offers(self) -> set[Need]:
+        """A sum of decimals can be undone."""
+        return safe_offers(Wide(), whole=True)
 
     def lift(self, columns: list[pa.Array]) -> Arrays:
         """Read the words of the decimals as they lie in memory."""
@@ -98,7 +116,7 @@ class WideSum(Reducer):
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Add words with their carry."""
         values, valid = arrays
-        return sum_wide(values, lo, hi), _any_valid(valid, lo, hi)
+        return reduce_ranges(Wide(), values, lo, hi), _any_valid(valid, lo, hi)
 
     def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
         """Lay the words under an Arrow array."""
@@ -111,7 +129,12 @@ class WideSum(Reducer):
 class Place(Reducer):
     """The row where the first column is least or greatest: all columns are taken from that row, of whatever type."""
 
-    operation: int
+    operator: FirstMin | FirstMax
+
+    @property
+    def offers(self) -> set[Need]:
+        """Only the technique that keeps places will do."""
+        return {Need.SELECTIVE}
 
     def lift(self, columns: list[pa.Array]) -> Arrays:
         """Give every row its order, and itself as its best row; a null order counts for nothing."""
@@ -124,7 +147,7 @@ class Place(Reducer):
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Find the best row of every range."""
         values, rows = arrays
-        places = place_ranges(values, rows >= 0, lo, hi, self.operation)
+        places = slick_deque_places(self.operator, values, rows >= 0, lo, hi)
         return values[places], np.where(places >= 0, rows[places], -1)
 
     def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
@@ -139,6 +162,11 @@ class Moments(Reducer):
 
     pairs: bool
 
+    @property
+    def offers(self) -> set[Need]:
+        """Merging moments cannot be undone."""
+        return safe_offers(Merged(), whole=False)
+
     def lift(self, columns: list[pa.Array]) -> Arrays:
         """Put the columns side by side; those of a missing second column stay 0."""
         states = np.zeros((len(columns[0]), 6))
@@ -151,7 +179,7 @@ class Moments(Reducer):
 
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Merge states."""
-        return (merge_ranges(arrays[0], lo, hi),)
+        return (reduce_ranges(Merged(), arrays[0], lo, hi),)
 
     def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
         """Give the columns one by one."""
@@ -162,21 +190,22 @@ def reducer(merge: Merge, type: pa.DataType, *, strict: bool) -> Reducer | None:
     """Choose how partials whose first column is of an Arrow type are reduced; None where no kernel knows how.
 
     >>> reducer(Merge.MIN, pa.int32(), strict=True), reducer(Merge.MIN, pa.string(), strict=True)
-    (Numbers(operation=1, strict=True), Place(operation=1))
+    (Numbers(operator=Min(), whole=True, strict=True), Place(operator=FirstMin()))
     """
+    whole = not pa.types.is_floating(type)
     match merge:
         case Merge.SUM if pa.types.is_decimal128(type):
             return WideSum()
         case Merge.SUM if is_number(type):
-            return Numbers(SUM, strict)
+            return Numbers(Sum(), whole, strict)
         case Merge.MIN | Merge.AND:
-            return Numbers(MIN) if is_number(type) else Place(MIN) if _is_ranked(type) else None
+            return Numbers(Min(), whole) if is_number(type) else Place(FirstMin()) if _is_ranked(type) else None
         case Merge.MAX | Merge.OR:
-            return Numbers(MAX) if is_number(type) else Place(MAX) if _is_ranked(type) else None
+            return Numbers(Max(), whole) if is_number(type) else Place(FirstMax()) if _is_ranked(type) else None
         case Merge.EARLIER if is_number(type) or _is_ranked(type):
-            return Place(MIN)
+            return Place(FirstMin())
         case Merge.LATER if is_number(type) or _is_ranked(type):
-            return Place(MAX)
+            return Place(FirstMax())
         case Merge.MOMENTS | Merge.COMOMENTS:
             return Moments(merge is Merge.COMOMENTS)
     return None
@@ -221,4 +250,7 @@ def _ranks(column: pa.Array) -> Longs:
 
 
 def _any_valid(valid: Valid, lo: Longs, hi: Longs) -> Valid:
-    return None if valid is None else reduce_ranges(valid.astype(np.int64), lo, hi, MAX).astype(np.bool_)
+    if valid is None:
+        return None
+    before = np.concatenate(([0], np.cumsum(valid)))
+    return np.asarray(before[hi] > before[lo])

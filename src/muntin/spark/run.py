@@ -120,7 +120,22 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
     work = Work(statistics, columns, len(source.keys), prices)
     physical = choose(work, source.query.windows, strategy, allowed)
-    return replace(physical, logical=_forest(source, source.query.windows, statistics), notes=tuple(notes))
+    logical = _forest(source, source.query.windows, statistics)
+    return replace(
+        physical,
+        groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
+        logical=logical,
+        notes=tuple(notes),
+    )
+
+
+def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: Plan) -> Group:
+    """Give a group that kernels combine the forest of its own windows."""
+    if not group.shape.uses_kernel:
+        return group
+    together = len(physical.groups) == 1
+    forest = logical if together else _forest(source, group.windows, physical.statistics)
+    return replace(group, forest=forest, techniques=kernel.techniques(source, group, forest, physical.statistics))
 
 
 def _prices(source: Source) -> tuple[Prices, list[str]]:
@@ -146,6 +161,4 @@ def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFram
             return expand(source, group.windows)
         case Shape.SLICES_EXPLODE:
             return slices_explode(source, group.windows, group.grids)
-    forest = physical.logical if len(physical.groups) == 1 else None
-    forest = forest or _forest(source, group.windows, physical.statistics)
-    return kernel.evaluate(source, group, forest, physical.statistics)
+    return kernel.evaluate(source, group, physical.statistics)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from muntin.kernels.spans import Longs
+from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
 from muntin.spark.source import LONGEST_WINDOW, Source
 

@@ -1,0 +1,124 @@
+"""Techniques of final aggregation against each other: throughput, latency and what they hold, on one core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from muntin.bench.record import Row
+from muntin.kernels.catalogue import KERNELS, MANY, offers
+from muntin.kernels.operators import Max, Operator, Sum, Timed
+from muntin.techniques import TECHNIQUES
+
+Progress = Callable[[str], None]
+
+OPERATIONS: dict[str, Operator] = {"sum": Sum(), "max": Max()}
+SIZES = tuple(4**power for power in range(11))
+MANY_SIZES = tuple(4**power for power in range(7))
+SLIDES = 4_000_000
+"""Slides of one range that are measured, and at least four windows of them."""
+LEAST = 2_000
+"""Slides that are measured where each is slow."""
+WORK = 400_000_000
+"""Operations that the slow techniques may take in one run."""
+TIMED = 400_000
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
+
+
+def one_range(rounds: int, progress: Progress, sizes: Iterable[int] = SIZES) -> Iterator[Row]:
+    """Yield slides per second, nanoseconds of a slide, and partials held, for one range of each size."""
+    source = np.random.default_rng(1).random(SLIDES + 4 * max(sizes))
+    for operation, operator in OPERATIONS.items():
+        able = [name for name, kind in TECHNIQUES.items() if kind.need in offers(operator)]
+        for size in sizes:
+            progress(f"{operation}, one range of {size}")
+            runs = {name: _run_of(KERNELS[name], operator, _shortened(name, source, size), size) for name in able}
+            speeds = _in_turn({name: run for name, (run, _) in runs.items()}, rounds)
+            for name, (run, slides) in runs.items():
+                timed, window = _timed(KERNELS[name], operator, source, size, name)
+                yield {
+                    "setting": "one range",
+                    "operation": operation,
+                    "size": size,
+                    "technique": name,
+                    "slides": slides,
+                    "per_second": round(slides / speeds[name]),
+                    "held": int(run()),
+                    "nanoseconds": timed,
+                    "timed_slides": window,
+                }
+
+
+def many_ranges(rounds: int, progress: Progress, sizes: Iterable[int] = MANY_SIZES) -> Iterator[Row]:
+    """Yield answers per second for all ranges of 1 to n partials after every slide (the max-multi-query setting)."""
+    source = np.random.default_rng(2).random(200_000 + max(sizes))
+    for operation, operator in OPERATIONS.items():
+        able = [name for name in MANY if TECHNIQUES[name].need in offers(operator)]
+        for size in sizes:
+            progress(f"{operation}, all ranges of 1 to {size}")
+            slides = max(4, min(100_000, 8_000_000 // size))
+            values = source[: size + slides]
+            asked, out = np.arange(1, size + 1), np.empty(len(values) * size)
+            runs = {name: _bound(MANY[name], operator, values, asked, out) for name in able}
+            speeds = _in_turn(runs, rounds)
+            for name, run in runs.items():
+                yield {
+                    "setting": "many ranges",
+                    "operation": operation,
+                    "size": size,
+                    "technique": name,
+                    "slides": len(values),
+                    "answers_per_second": round(len(values) * size / speeds[name]),
+                    "held": int(run()),
+                }
+
+
+def _bound(kernel: Callable[..., int], *arguments: Any) -> Callable[[], int]:
+    return lambda: kernel(*arguments)
+
+
+def _shortened(name: str, source: Any, size: int) -> Any:
+    """Give fewer values to a technique whose slides take as many operations as the range has partials."""
+    slides = SLIDES if name != "naive" else max(LEAST, min(SLIDES, WORK // size))
+    return source[: slides + min(size, 4 * slides)] if name == "naive" else source[: SLIDES + 4 * size]
+
+
+def _run_of(kernel: Callable[..., int], operator: Operator, values: Any, size: int) -> tuple[Callable[[], int], int]:
+    """Give a run, compiled already, and how many slides it has."""
+    out = np.empty_like(values)
+    kernel(operator, values[:100], 1 - size, 1, out[:100])
+    return _bound(kernel, operator, values, 1 - size, 1, out), len(values)
+
+
+def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = perf_counter()
+            run()
+            times[name].append(perf_counter() - start)
+    return {name: median(found) for name, found in times.items()}
+
+
+def _timed(
+    kernel: Callable[..., int], operator: Operator, source: Any, size: int, name: str
+) -> tuple[dict[str, float], int]:
+    """Give quantiles of the time of a slide once the window is full; reading the clock is in it."""
+    slides = TIMED if name != "naive" else max(LEAST, min(TIMED, WORK // size))
+    warm = size if name != "naive" else min(size, 4 * slides)
+    values = source[: slides + warm]
+    marks, out = np.zeros(len(values), np.int64), np.empty_like(values)
+    timed = Timed(operator, marks)
+    kernel(timed, values[:100], 1 - size, 1, out[:100])
+    start = perf_counter()
+    kernel(timed, values, 1 - size, 1, out)
+    elapsed = perf_counter() - start
+    tick = elapsed * 1e9 / max(1, int(marks[-1] - marks[0]))
+    found = np.diff(marks)[warm - 1 :] * tick
+    return {label: round(float(np.quantile(found, level)), 1) for label, level in QUANTILES.items()}, len(found)

@@ -1,0 +1,127 @@
+"""How techniques are compiled: an operator's methods are compiled into each technique that meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic, overload, register_jitable
+
+from muntin.kernels import protocol
+
+compiled: Any = njit(cache=True, nogil=True)
+"""Compile a function when first used, keep it on disk, and let other threads run meanwhile."""
+
+register_jitable(protocol.capacity)
+
+
+@cache
+def _method(operator: type, name: str) -> Any:
+    return register_jitable(getattr(operator, name))
+
+
+def _overloaded(function: Callable[..., Any], default: Callable[..., Any] | None = None) -> None:
+    """Let compiled code call an operator's method by the type of the operator, or a default if it has none."""
+    name, arguments = function.__name__, ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
+
+    def implement(op: Any, *_: Any) -> Any:
+        if default is not None and not hasattr(op.instance_class, name):
+            return default
+        return _passing(arguments, _method(op.instance_class, name))
+
+    overload(function)(_passing(arguments, implement))
+
+
+def _passing(arguments: str, function: Callable[..., Any]) -> Any:
+    """Make a function of named arguments that passes them on: Numba wants the names of both to agree."""
+    return eval(f"lambda {arguments}: function({arguments})", {"function": function})  # noqa: S307 - our own text
+
+
+def _put(op, values, place, partial):  # type: ignore[no-untyped-def]
+    values[place] = partial
+
+
+_overloaded(protocol.combine)
+_overloaded(protocol.remove)
+_overloaded(protocol.exchange)
+_overloaded(protocol.displaces)
+_overloaded(protocol.commutes, lambda op: False)
+_overloaded(protocol.load, lambda op, values, place: values[place])
+_overloaded(protocol.store, _put)
+_overloaded(protocol.mark, lambda op, slide: None)
+
+
+@overload(protocol.room)
+def _room(values, count):  # type: ignore[no-untyped-def]
+    if values.ndim == 1:
+        return lambda values, count: np.zeros(count, values.dtype)
+    return lambda values, count: np.zeros((count, values.shape[1]), values.dtype)
+
+
+@overload(protocol.end)
+def _end(ends, slide):  # type: ignore[no-untyped-def]
+    if isinstance(ends, types.Array):
+        return lambda ends, slide: ends[slide]
+    return lambda ends, slide: max(np.int64(0), slide + ends)
+
+
+@overload(protocol.longest)
+def _longest(lo, hi, slides):  # type: ignore[no-untyped-def]
+    if isinstance(lo, types.Integer):
+        return lambda lo, hi, slides: min(hi - lo, slides)
+
+    def over(lo, hi, slides):  # type: ignore[no-untyped-def]
+        most = np.int64(1)
+        for k in range(len(lo)):
+            most = max(most, hi[k] - lo[k])
+        return most
+
+    return over
+
+
+@overload(protocol.answers)
+def _answers(asked, slide):  # type: ignore[no-untyped-def]
+    if isinstance(asked, types.Array):
+        return lambda asked, slide: (slide * len(asked), (slide + 1) * len(asked))
+    return lambda asked, slide: (asked.due[slide], asked.due[slide + 1])
+
+
+@overload(protocol.start)
+def _start(asked, slide, answer):  # type: ignore[no-untyped-def]
+    if isinstance(asked, types.Array):
+        return lambda asked, slide, answer: max(np.int64(0), slide + 1 - asked[answer - slide * len(asked)])
+    return lambda asked, slide, answer: asked.starts[answer]
+
+
+@overload(protocol.query)
+def _query(asked, slide, answer):  # type: ignore[no-untyped-def]
+    if isinstance(asked, types.Array):
+        return lambda asked, slide, answer: answer - slide * len(asked)
+    return lambda asked, slide, answer: asked.queries[answer]
+
+
+@overload(protocol.widest)
+def _widest(asked):  # type: ignore[no-untyped-def]
+    return (lambda asked: asked[-1]) if isinstance(asked, types.Array) else (lambda asked: asked.widest)
+
+
+@overload(protocol.queries)
+def _queries(asked):  # type: ignore[no-untyped-def]
+    return (lambda asked: len(asked)) if isinstance(asked, types.Array) else (lambda asked: asked.number)
+
+
+def _read_counter(typing_context):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        from llvmlite import ir
+
+        counter = builder.module.declare_intrinsic("llvm.readcyclecounter", (), ir.FunctionType(ir.IntType(64), ()))
+        return builder.call(counter, ())
+
+    return types.int64(), generate
+
+
+ticks: Any = intrinsic(_read_counter)
+"""Read the processor's time-stamp counter, in compiled code; 0 where it has none."""

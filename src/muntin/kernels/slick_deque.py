@@ -1,0 +1,85 @@
+"""SlickDeque for selective operations: only rows that can still be the result, the present result first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from muntin.kernels.compiling import compiled
+from muntin.kernels.protocol import answers, capacity, displaces, end, longest, mark, start, widest
+
+
+@compiled
+def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
+    """Let a new row displace those that it beats: 2 - 2/n comparisons a slide on random rows, n at worst.
+
+    Returns the places and values held at most.
+    """
+    around = capacity(longest(lo, hi, len(out))) - 1
+    rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
+    head = tail = most = seen = np.int64(0)
+    for k in range(len(out)):
+        first, last = end(lo, k), end(hi, k)
+        if first >= seen:
+            head, tail, seen = np.int64(0), np.int64(0), first
+        while head < tail and rows[head & around] < first:
+            head += 1
+        while seen < last:
+            tail = _arrive(op, rows, kept, head, tail, seen, values[seen])
+            seen += 1
+        most = max(most, tail - head)
+        if first < last:
+            out[k] = kept[head & around]
+        mark(op, k)
+    return 2 * most
+
+
+@compiled
+def slick_deque_many(op, values, asked, out):  # type: ignore[no-untyped-def]
+    """Give all answers of a slide in one walk along the deque, the longest first."""
+    around = capacity(widest(asked)) - 1
+    rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
+    head = tail = most = np.int64(0)
+    for k in range(len(values)):
+        while head < tail and rows[head & around] <= k - widest(asked):
+            head += 1
+        tail = _arrive(op, rows, kept, head, tail, k, values[k])
+        most = max(most, tail - head)
+        place = head
+        first, last = answers(asked, k)
+        for answer in range(last - 1, first - 1, -1):
+            while rows[place & around] < start(asked, k, answer):
+                place += 1
+            out[answer] = kept[place & around]
+        mark(op, k)
+    return 2 * most
+
+
+@compiled
+def slick_deque_places(op, values, valid, lo, hi):  # type: ignore[no-untyped-def]
+    """Give the row of every range's result, -1 where no row is valid."""
+    out = np.full(len(lo), -1)
+    around = capacity(longest(lo, hi, len(lo))) - 1
+    rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
+    head = tail = seen = np.int64(0)
+    for k in range(len(lo)):
+        if lo[k] >= seen:
+            head, tail, seen = np.int64(0), np.int64(0), lo[k]
+        while head < tail and rows[head & around] < lo[k]:
+            head += 1
+        while seen < hi[k]:
+            if valid[seen]:
+                tail = _arrive(op, rows, kept, head, tail, seen, values[seen])
+            seen += 1
+        if head < tail:
+            out[k] = rows[head & around]
+    return out
+
+
+@compiled
+def _arrive(op, rows, kept, head, tail, row, value):  # type: ignore[no-untyped-def]
+    around = len(rows) - 1
+    while tail > head and displaces(op, value, kept[(tail - 1) & around]):
+        tail -= 1
+    rows[tail & around] = row
+    kept[tail & around] = value
+    return tail + 1

@@ -1,0 +1,78 @@
+"""One running total: the newest partial comes in, the oldest is taken out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from muntin.kernels.compiling import compiled
+from muntin.kernels.protocol import (
+    answers,
+    combine,
+    end,
+    exchange,
+    load,
+    longest,
+    mark,
+    queries,
+    query,
+    remove,
+    room,
+    start,
+    store,
+    widest,
+)
+
+
+@compiled
+def subtract_on_evict(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
+    """Keep one total: two operations a slide. Returns the partials held at most."""
+    left = right = np.int64(0)
+    total = load(op, values, 0)
+    for k in range(len(out)):
+        first, last = end(lo, k), end(hi, k)
+        if first == left + 1 and last == right + 1 and first < right:
+            total = exchange(op, total, load(op, values, left), load(op, values, right))
+            left, right = first, last
+        elif first >= right:  # nothing of the last range is left
+            left = right = first
+            if first < last:
+                total = load(op, values, first)
+                right += 1
+        while left < first:
+            total = remove(op, total, load(op, values, left))
+            left += 1
+        while right < last:
+            total = combine(op, total, load(op, values, right))
+            right += 1
+        if first < last:
+            store(op, out, k, total)
+        mark(op, k)
+    return longest(lo, hi, len(out)) + 1
+
+
+@compiled
+def subtract_on_evict_many(op, values, asked, out):  # type: ignore[no-untyped-def]
+    """Keep one total for every query (SlickDeque for invertible operations): two operations each a slide."""
+    totals = room(values, queries(asked))
+    lefts, rights = np.zeros(queries(asked), np.int64), np.zeros(queries(asked), np.int64)
+    for k in range(len(values)):
+        first, last = answers(asked, k)
+        for answer in range(first, last):
+            q, begin = query(asked, k, answer), start(asked, k, answer)
+            left, right, total = lefts[q], rights[q], load(op, totals, q)
+            if begin == left + 1 and right == k and begin < right:
+                total = exchange(op, total, load(op, values, left), load(op, values, k))
+            else:
+                if begin >= right:
+                    left, right, total = begin, begin + 1, load(op, values, begin)
+                while left < begin:
+                    total = remove(op, total, load(op, values, left))
+                    left += 1
+                while right <= k:
+                    total = combine(op, total, load(op, values, right))
+                    right += 1
+            lefts[q], rights[q] = begin, k + 1
+            store(op, totals, q, total)
+            store(op, out, answer, total)
+        mark(op, k)
+    return widest(asked) + 3 * queries(asked)
