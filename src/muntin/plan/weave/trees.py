@@ -40,7 +40,7 @@ class Trees:
         if model.technique.by_range:
             self._number_ranges()
         self._cost = np.array([self._own_cost(tree) for tree in range(len(trees))])
-        self.quantum = 1e-12 * float(self._cost.sum())
+        self.quantum = 1e-12 * float(np.abs(self._cost).sum())
         """Savings are told in multiples of this, so that those equal but for rounding are equal."""
 
     def __len__(self) -> int:
