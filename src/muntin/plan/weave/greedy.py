@@ -36,6 +36,9 @@ def greedy(trees: Trees) -> None:
             remember(one, trees.savings(one))
             continue
         other = int(partner[one])
+        if (changed := trees.settle(one, other)).any():
+            outdated |= changed
+            continue
         trees.merge(one, other)
         most, partner, outdated = (np.delete(array, other) for array in (most, partner, outdated))
         outdated |= partner == other

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from muntin.plan.edges import Grids, edge_rate, edges_of
-from muntin.plan.slicing import union
+from muntin.plan.edges import LONGEST_MARKED, Grids, edge_rate, edges_of, period
+from muntin.plan.slicing import density, union
 from muntin.plan.weave.technique import Technique
 from muntin.window import Window
 
@@ -52,7 +52,8 @@ def weave_share_model(technique: Technique, windows: Iterable[Window], rate: Fra
 
 def tri_weave_model(technique: Technique, windows: Iterable[Window], rate: Fraction) -> Model:
     """Let one aggregator cut the input by all edges, and every tree read its partials (variant A)."""
-    return Model(technique, per_tree=float(edge_rate(edges_of(windows))), once=float(rate))
+    edges, length = ratio(edges_of(windows))
+    return Model(technique, per_tree=edges / length, once=float(rate))
 
 
 def tri_weave_b_model(technique: Technique, windows: Iterable[Window], rate: Fraction) -> Model:
@@ -60,12 +61,20 @@ def tri_weave_b_model(technique: Technique, windows: Iterable[Window], rate: Fra
     return Model(technique, per_tree=0.0, per_edge=1.0, once=float(rate))
 
 
+EXACT_GRIDS = 30
+"""Grids whose edges are counted exactly in any case; those of more only if they soon repeat."""
+
+
 def ratio(found: Grids) -> tuple[float, float]:
     """Give edges and the length of time that has them, exact as long as both are below 2**53.
+
+    Where dozens of slides have hardly a divisor in common, the edges of the first stretch of time stand for all.
 
     >>> ratio(((2, 0), (3, 0)))
     (2.0, 3.0)
     """
+    if len(found) > EXACT_GRIDS and period(found) > LONGEST_MARKED:
+        return density(found), 1.0
     rate = edge_rate(found)
     if max(rate.numerator, rate.denominator) < 2**53:
         return float(rate.numerator), float(rate.denominator)

@@ -13,7 +13,7 @@ from muntin.plan.edges import composite_slide, edge_rate, edges_of
 from muntin.plan.number import number
 from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.plan.weave.exhaustive import exhaustive
-from muntin.plan.weave.model import Model, tri_weave_b_model, tri_weave_model, weave_share_model
+from muntin.plan.weave.model import EXACT_GRIDS, Model, tri_weave_b_model, tri_weave_model, weave_share_model
 from muntin.plan.weave.share import max_share, no_share, weave_share
 from muntin.plan.weave.technique import TECHNIQUES, Technique
 from muntin.query import distinct_windows
@@ -77,9 +77,12 @@ class Weave:
         return f"{counts}, {number(Fraction(self.cost))} operations per {time}"
 
     def _edges(self, tree: tuple[Window, ...]) -> str:
-        length = composite_slide(tree)
-        count = int(edge_rate(edges_of(tree)) * length)
-        return f"{count} edge{'s'[: count != 1]} in {length if self.unit is None else format_duration(length)}"
+        found, length = edges_of(tree), composite_slide(tree)
+        if len(found) > EXACT_GRIDS:
+            return f"{len(found)} grids of edges"
+        count = int(edge_rate(found) * length)
+        time = number(length) if self.unit is None else format_duration(length)
+        return f"{number(count)} edge{'s'[: count != 1]} in {time}"
 
 
 def weave(

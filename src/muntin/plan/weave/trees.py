@@ -21,6 +21,9 @@ Numbers = npt.NDArray[np.int64]
 _KEPT_ROWS = 256
 """Kinds whose edges with all others are remembered at a time."""
 
+_COUNTED_GRIDS = 12
+"""Grids whose edges are counted at once; those of more are estimated until their trees are about to be merged."""
+
 
 class Trees:
     """A plan that merges change; trees keep the order of their first windows."""
@@ -53,6 +56,11 @@ class Trees:
         found: Array = np.rint(saved / self.quantum)
         found[tree] = -np.inf
         return found
+
+    def settle(self, one: int, other: int) -> npt.NDArray[np.bool_]:
+        """Count the edges of two trees if they were only estimated, and mark the trees whose savings that changes."""
+        kinds = int(self._kind[one]), int(self._kind[other])
+        return np.isin(self._kind, kinds if self._kinds.settle(*kinds) else ())
 
     def merge(self, one: int, other: int) -> None:
         """Put the windows of a later tree to those of an earlier one, and close the gap."""
@@ -138,6 +146,8 @@ class _Kinds:
         self._grids: list[Grids] = []
         self._numbers: dict[Grids, int] = {}
         self._rows: dict[int, tuple[Array, Array]] = {}
+        self._ratios: list[tuple[float, float]] = []
+        self._settled: dict[Grids, tuple[float, float]] = {}
 
     def number(self, grids: Grids) -> int:
         if grids not in self._numbers:
@@ -149,7 +159,10 @@ class _Kinds:
         return self.number(joined(self._grids[one], self._grids[other]))
 
     def ratio(self, kind: int) -> tuple[float, float]:
-        return ratio(self._grids[kind])
+        while len(self._ratios) <= kind:
+            grids = self._grids[len(self._ratios)]
+            self._ratios.append(self._settled.get(grids) or ratio(grids))
+        return self._ratios[kind]
 
     def edges_with(self, kind: int, others: Numbers) -> tuple[Array, Array]:
         """Give edges and lengths for one kind together with each kind, right for some others at least."""
@@ -158,8 +171,28 @@ class _Kinds:
             fresh = np.full((2, len(self._grids) - len(edges)), np.nan)
             edges, length = np.concatenate([edges, fresh[0]]), np.concatenate([length, fresh[1]])
         for other in others[np.isnan(edges[others])].tolist():
-            edges[other], length[other] = ratio(joined(self._grids[kind], self._grids[other]))
+            edges[other], length[other] = self._ratio(kind, other)
         if len(self._rows) > _KEPT_ROWS:
             self._rows.clear()
         self._rows[kind] = edges, length
         return edges, length
+
+    def settle(self, one: int, other: int) -> bool:
+        grids = joined(self._grids[one], self._grids[other])
+        if len(grids) <= _COUNTED_GRIDS or grids in self._settled or grids in self._numbers:
+            return False
+        self._settled[grids] = ratio(grids)
+        for kind, with_kind in ((one, other), (other, one)):
+            if kind in self._rows and with_kind < len(self._rows[kind][0]):
+                self._rows[kind][0][with_kind] = np.nan
+        return True
+
+    def _ratio(self, one: int, other: int) -> tuple[float, float]:
+        """Count edges, or take it that those of two kinds meet as often as chance would have it."""
+        grids = joined(self._grids[one], self._grids[other])
+        if grids in self._settled:
+            return self._settled[grids]
+        if len(grids) <= _COUNTED_GRIDS or grids in self._numbers:
+            return ratio(grids)
+        (edges, length), (more, longer) = self.ratio(one), self.ratio(other)
+        return 1 - (1 - edges / length) * (1 - more / longer), 1.0
