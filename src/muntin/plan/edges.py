@@ -151,17 +151,20 @@ def edge_rate(found: Grids) -> Fraction:
     >>> edge_rate(((2, 0), (3, 0))), edge_rate(((4, 0), (6, 1)))  # the second two never meet
     (Fraction(2, 3), Fraction(5, 12))
     """
-    return 1 - _free(union(found))
+    return 1 - unmarked(union(found))
 
 
 @lru_cache(maxsize=100_000)
-def _free(found: Grids) -> Fraction:
-    """Give the share of times that lie on no grid, of grids none of which lies inside another.
+def unmarked(found: Grids) -> Fraction:
+    """Give the share of times that lie on no grid, for grids none of which lies inside another.
 
     What the first grid takes from the times that the others leave free is counted inside the first grid: there the
     others are grids again, with shorter slides, many of which now lie inside one another and drop out. That is the sum
     over all subsets, without most of them. Grids with no common factor meet as often as chance would have it, by the
     Chinese remainder theorem, and are counted apart.
+
+    >>> unmarked(((2, 0), (3, 0))), unmarked(((4, 0), (6, 1)))
+    (Fraction(1, 3), Fraction(7, 12))
     """
     if not found:
         return Fraction(1)
@@ -171,12 +174,12 @@ def _free(found: Grids) -> Fraction:
     if len(parts) > 1:
         free = Fraction(1)
         for part in parts:
-            free *= _free(part)
+            free *= unmarked(part)
         return free
     *others, first = found
     rest = tuple(others)
     inside = union(met for other in rest if (met := _inside(first, other)) is not None)
-    return _free(rest) - _free(inside) / first[0]
+    return unmarked(rest) - unmarked(inside) / first[0]
 
 
 def _inside(grid: Grid, other: Grid) -> Grid | None:

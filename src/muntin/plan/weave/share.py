@@ -24,14 +24,14 @@ def max_share(model: Model, windows: Sequence[Window]) -> list[list[Window]]:
     return [list(windows)]
 
 
-def weave_share(model: Model, windows: Sequence[Window]) -> list[list[Window]]:
+def weave_share(model: Model, windows: Sequence[Window], most_starts: int = MOST_STARTS) -> list[list[Window]]:
     """Start without sharing and merge greedily.
 
     Where operations add up and never fall with more edges (panes, FlatFIT), no merge saves more than one of equal
     edges, so those are done at once. For many windows they are done at once anyhow: the result may then differ from
     that of single steps.
     """
-    together = model.groups_by_edges or len(windows) > MOST_STARTS
+    together = model.groups_by_edges or len(windows) > most_starts
     trees = Trees(model, equal_edges(windows) if together else no_share(model, windows))
     greedy(trees)
     return trees.windows
