@@ -12,6 +12,7 @@ from time import perf_counter
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
+from muntin.plan.divisors import divisors
 from muntin.plan.edges import counted, marked, period, unmarked
 from muntin.plan.slicing import Grid, union
 from muntin.plan.weave import FORMS, TECHNIQUES, weave
@@ -50,7 +51,7 @@ EXPERIMENTS: dict[int, tuple[str, tuple[float, ...]]] = {
 """What each experiment varies."""
 
 FAMILIES: dict[str, Sequence[int]] = {
-    "divisors of 1,000,000": [number for number in range(1, 10**6 + 1) if 10**6 % number == 0],
+    "divisors of 1,000,000": divisors(10**6),
     "any up to 40": range(2, 41),
     "any up to 1000": range(2, 1001),
 }

@@ -30,7 +30,7 @@ class Technique:
     longest: Callable[[Array], Array] | None = None
     """What the longest window adds, by its partials; must not fall with them."""
     by_range: bool = False
-    """Whether windows of one range are computed once."""
+    """Whether windows of one range are computed once; each range weighs the same then."""
 
     @property
     def is_monotone(self) -> bool:

@@ -11,18 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from muntin.plan.edges import Grids, edges_of
-from muntin.plan.weave.model import Model, joined, ratio
+from muntin.plan.edges import edges_of
+from muntin.plan.weave.kinds import Kinds, Numbers
+from muntin.plan.weave.model import Model
 from muntin.plan.weave.technique import Array
 from muntin.window import Window
-
-Numbers = npt.NDArray[np.int64]
-
-_KEPT_ROWS = 256
-"""Kinds whose edges with all others are remembered at a time."""
-
-_COUNTED_GRIDS = 12
-"""Grids whose edges are counted at once; those of more are estimated until their trees are about to be merged."""
 
 
 class Trees:
@@ -31,13 +24,15 @@ class Trees:
     def __init__(self, model: Model, trees: Sequence[Sequence[Window]]) -> None:
         self.model = model
         self.windows = [list(tree) for tree in trees]
-        self._kinds = _Kinds()
+        self._kinds = Kinds()
         self._kind = np.array([self._kinds.number(edges_of(tree)) for tree in trees], dtype=np.int64)
         every = [window for tree in self.windows for window in tree]
         self._range = np.array([int(window.range) for window in every], dtype=np.float64)
         slide = np.array([int(window.slide) for window in every], dtype=np.float64)
         self._tree = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
-        self._weight = np.bincount(self._tree, model.technique.weight(self._range, slide), len(trees))
+        weights = model.technique.weight(self._range, slide)
+        self._weight = np.bincount(self._tree, weights, len(trees))
+        self._per_range = float(weights[0])
         self._longest = np.zeros(len(trees))
         np.maximum.at(self._longest, self._tree, self._range)
         if model.technique.by_range:
@@ -86,7 +81,7 @@ class Trees:
         edges, length = by_kind[self._kind], length_by_kind[self._kind]
         omega: Array = self.model.per_edge + self._weight[tree] + self._weight
         if technique.by_range:
-            omega -= 2 * self._common_ranges(tree)
+            omega -= self._per_range * self._common_ranges(tree)
         if technique.look_up is not None:
             each = technique.look_up(self._range * edges[self._tree] / length[self._tree])
             omega += np.bincount(self._tree, each, len(self)) + self._looked_up(tree, by_kind, length_by_kind)
@@ -134,65 +129,6 @@ class Trees:
         _, first = np.unique(self._number[own], return_index=True)
         if len(first) < len(own):
             again = np.delete(own, first)
-            self._weight[tree] -= 2 * len(again)
+            self._weight[tree] -= self._per_range * len(again)
             self._tree = np.delete(self._tree, again)
             self._number = np.delete(self._number, again)
-
-
-class _Kinds:
-    """Sets of edges, numbered, and how many edges two of them have together."""
-
-    def __init__(self) -> None:
-        self._grids: list[Grids] = []
-        self._numbers: dict[Grids, int] = {}
-        self._rows: dict[int, tuple[Array, Array]] = {}
-        self._ratios: list[tuple[float, float]] = []
-        self._settled: dict[Grids, tuple[float, float]] = {}
-
-    def number(self, grids: Grids) -> int:
-        if grids not in self._numbers:
-            self._numbers[grids] = len(self._grids)
-            self._grids.append(grids)
-        return self._numbers[grids]
-
-    def together(self, one: int, other: int) -> int:
-        return self.number(joined(self._grids[one], self._grids[other]))
-
-    def ratio(self, kind: int) -> tuple[float, float]:
-        while len(self._ratios) <= kind:
-            grids = self._grids[len(self._ratios)]
-            self._ratios.append(self._settled.get(grids) or ratio(grids))
-        return self._ratios[kind]
-
-    def edges_with(self, kind: int, others: Numbers) -> tuple[Array, Array]:
-        """Give edges and lengths for one kind together with each kind, right for some others at least."""
-        edges, length = self._rows.get(kind, (np.empty(0), np.empty(0)))
-        if len(edges) < len(self._grids):
-            fresh = np.full((2, len(self._grids) - len(edges)), np.nan)
-            edges, length = np.concatenate([edges, fresh[0]]), np.concatenate([length, fresh[1]])
-        for other in others[np.isnan(edges[others])].tolist():
-            edges[other], length[other] = self._ratio(kind, other)
-        if len(self._rows) > _KEPT_ROWS:
-            self._rows.clear()
-        self._rows[kind] = edges, length
-        return edges, length
-
-    def settle(self, one: int, other: int) -> bool:
-        grids = joined(self._grids[one], self._grids[other])
-        if len(grids) <= _COUNTED_GRIDS or grids in self._settled or grids in self._numbers:
-            return False
-        self._settled[grids] = ratio(grids)
-        for kind, with_kind in ((one, other), (other, one)):
-            if kind in self._rows and with_kind < len(self._rows[kind][0]):
-                self._rows[kind][0][with_kind] = np.nan
-        return True
-
-    def _ratio(self, one: int, other: int) -> tuple[float, float]:
-        """Count edges, or take it that those of two kinds meet as often as chance would have it."""
-        grids = joined(self._grids[one], self._grids[other])
-        if grids in self._settled:
-            return self._settled[grids]
-        if len(grids) <= _COUNTED_GRIDS or grids in self._numbers:
-            return ratio(grids)
-        (edges, length), (more, longer) = self.ratio(one), self.ratio(other)
-        return 1 - (1 - edges / length) * (1 - more / longer), 1.0
