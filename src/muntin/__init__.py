@@ -39,6 +39,7 @@ from muntin.functions import (
 )
 from muntin.plan import Plan, plan
 from muntin.plan.physical import PhysicalPlan, Statistics
+from muntin.plan.weave import Weave, weave
 from muntin.query import Query, QuerySet
 from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
@@ -57,6 +58,7 @@ __all__ = [
     "QuerySet",
     "Statistics",
     "UnsupportedError",
+    "Weave",
     "Window",
     "__version__",
     "aggregate",
@@ -91,6 +93,7 @@ __all__ = [
     "user_defined",
     "var_pop",
     "variance",
+    "weave",
 ]
 
 _SPARK = ("aggregate", "explain", "session")

@@ -122,6 +122,16 @@ def bench_planning(out: Path) -> None:
     _run("planning", out, planning_times(progress=_say), seeds="0, 1, …")
 
 
+@bench.command("weave")
+@click.option("--runs", default=10, show_default=True, help="Query sets that are averaged.")
+@_out("weave")
+def bench_weave(out: Path, runs: int) -> None:
+    """Compare plans of many queries in trees, and ways to count edges."""
+    from muntin.bench.weave import weave_experiments
+
+    _run("weave", out, weave_experiments(runs, progress=_say), runs=runs, seeds="0, 1, …")
+
+
 @bench.command("batch")
 @click.argument(
     "experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth", "shapes", "transfer"])

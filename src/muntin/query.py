@@ -137,6 +137,24 @@ class QuerySet:
 
 def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
     """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions."""
+    given = _windows(windows)
+    if twice := _repeated(given):
+        raise QueryError(f"window {twice} is asked for twice. Leave one out.")
+    if label := _repeated(window.label for window in given):
+        raise QueryError(f"window id {label!r} is given twice. Use a different id for each window.")
+    return given
+
+
+def distinct_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
+    """Give each window once, shortest range first, however many queries ask for it; refuse none and strangers.
+
+    >>> distinct_windows([Window(20), Window(10), Window(20)])
+    (Window(10, 10), Window(20, 20))
+    """
+    return tuple(sorted(set(_windows(windows)), key=lambda window: window.shape))
+
+
+def _windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
     given: tuple[Window, ...] = several(windows)
     if not given:
         raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
@@ -145,10 +163,6 @@ def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
             raise QueryError(f"{window!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
     if any(window.is_timed for window in given):  # an int beside a text duration is in microseconds
         given = tuple(window.timed() for window in given)
-    if twice := _repeated(given):
-        raise QueryError(f"window {twice} is asked for twice. Leave one out.")
-    if label := _repeated(window.label for window in given):
-        raise QueryError(f"window id {label!r} is given twice. Use a different id for each window.")
     return given
 
 

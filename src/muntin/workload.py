@@ -1,4 +1,4 @@
-"""Window sets to plan for: the generators of the factor-windows paper, and random ones that go beyond it."""
+"""Window sets to plan for: the generators of the papers, and random ones that go beyond them."""
 
 from __future__ import annotations
 
@@ -77,6 +77,26 @@ def any_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tupl
         slide = random.randint(1, longest_slide)
         found.add(Window(random.randint(slide, most_slides * slide), slide, random.randrange(slide)))
     return tuple(sorted(found))
+
+
+def zipf_gen(count: int, longest_slide: int, most_slides: int, skew: float, seed: int) -> tuple[Window, ...]:
+    """Draw queries as the incremental-evaluation paper does; unlike the sets above they may repeat.
+
+    Slides are divisors of the longest one, by Zipf's law: all alike without skew, the longest most often with a
+    positive skew, the shortest with a negative. The range is any whole number of slides up to the most.
+
+    >>> zipf_gen(3, 1000, 10, skew=0, seed=1)
+    (Window(20, 4), Window(500, 250), Window(1600, 200))
+    """
+    for name, value in (("queries", count), ("a longest slide of", longest_slide), ("slides to a range", most_slides)):
+        if value < 1:
+            raise QueryError(f"cannot draw windows with {value} as {name}. Use at least 1.")
+    random = Random(seed)
+    slides = [slide for slide in range(1, longest_slide + 1) if longest_slide % slide == 0]
+    ranks = range(1, len(slides) + 1)
+    weights = [rank ** -abs(skew) for rank in (reversed(ranks) if skew > 0 else ranks)]
+    drawn = random.choices(slides, weights, k=count)
+    return tuple(Window(slide * random.randint(1, most_slides), slide) for slide in drawn)
 
 
 def _check_count(count: int, most: int) -> None:

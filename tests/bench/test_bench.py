@@ -13,6 +13,7 @@ from muntin.bench.planning import growth, planning_times
 from muntin.bench.quality import gaps
 from muntin.bench.record import load, record, save
 from muntin.bench.report import report
+from muntin.bench.weave import weave_experiments
 from muntin.cli import main
 from muntin.workload import random_gen, rich_gen, sequential_gen
 
@@ -114,6 +115,22 @@ def test_experiments_run_small(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert out.read_text(encoding="utf-8").count("\n## ") == 3
     assert (out.parent / "images" / "planning.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_experiments_on_trees_run_small(tmp_path: Path) -> None:
+    small = {1: ("queries", (1, 100)), 4: ("rate", (0.01, 1))}
+    rows = list(weave_experiments(1, small, million=200))
+    assert {row["part"] for row in rows} == {"experiment", "variant", "start", "counting", "many"}
+    costs = {(r["value"], r["technique"], r["algorithm"]): r["cost"] for r in rows if r["part"] == "experiment"}
+    assert all(cost <= costs[v, t, "no_share"] * (1 + 1e-9) for (v, t, a), cost in costs.items() if a == "weave_share")
+    assert all(row["equal"] for row in rows if row.get("marking_seconds") is not None)
+    save(record("weave", "muntin bench weave", rows), tmp_path / "weave.json")
+    out = tmp_path / "docs" / "benchmarks.md"
+    out.parent.mkdir()
+    result = CliRunner().invoke(main, ["bench", "report", "--results", str(tmp_path), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "Experiment 4, cost without sharing" in out.read_text(encoding="utf-8")
+    assert (out.parent / "images" / "weave.svg").exists()
 
 
 def test_the_document_is_made_of_the_result_files() -> None:

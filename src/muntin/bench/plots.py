@@ -10,6 +10,7 @@ from muntin.bench.record import Row
 from muntin.bench.report import PLANNING_FIGURE
 from muntin.bench.report_batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
 from muntin.bench.report_kernels import THROUGHPUT_FIGURE
+from muntin.bench.report_weave import PARAMETERS, WEAVE_FIGURE
 from muntin.techniques import TECHNIQUES
 
 mpl.use("Agg")
@@ -99,10 +100,32 @@ def _save(figure: Figure, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
 
 
+def weave_figure(result: Row, path: Path) -> None:
+    """Draw plan cost by experiment and technique, for WeaveShare and TriWeave."""
+    rows = [row for row in result["rows"] if row["part"] == "experiment"]
+    numbers = sorted({row["experiment"] for row in rows})
+    figure = Figure(figsize=(9, 3 * len(numbers)), layout="constrained")
+    grid = figure.subplots(len(numbers), 2, squeeze=False, sharey="row")
+    for number, line in zip(numbers, grid, strict=True):
+        for axes, algorithm in zip(line, ("weave_share", "tri_weave"), strict=True):
+            found = [row for row in rows if (row["experiment"], row["algorithm"]) == (number, algorithm)]
+            for technique, color in zip(dict.fromkeys(row["technique"] for row in found), COLORS, strict=False):
+                points = [(row["value"], row["cost"]) for row in found if row["technique"] == technique]
+                axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=technique)
+            parameter = found[0]["parameter"]
+            axes.set(yscale="log", xlabel=PARAMETERS[parameter], ylabel="operations per unit")
+            axes.set_xscale("linear" if parameter == "skew" else "log")
+            axes.set_title(f"experiment {number}, {algorithm}", fontsize=9)
+            axes.grid(visible=True, which="major", alpha=0.3)
+            axes.legend(fontsize=6)
+    _save(figure, path)
+
+
 FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
     "batch-growth": (growth_figure, GROWTH_FIGURE),
     "kernels": (kernels_figure, THROUGHPUT_FIGURE),
+    "weave": (weave_figure, WEAVE_FIGURE),
 }
 """How each result file is drawn, and where to."""

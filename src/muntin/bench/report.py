@@ -9,6 +9,7 @@ from muntin.bench.planning import growth
 from muntin.bench.record import Row, load
 from muntin.bench.report_batch import BATCH
 from muntin.bench.report_kernels import kernels_section
+from muntin.bench.report_weave import weave_section
 from muntin.bench.tables import table
 
 PLANNING_FIGURE = Path("images/planning.svg")
@@ -16,7 +17,14 @@ PLANNING_FIGURE = Path("images/planning.svg")
 
 def report(results: Path) -> str:
     """Write all sections whose result file is there."""
-    sections = {**BATCH, "kernels": kernels_section, "model": _model, "quality": _quality, "planning": _planning}
+    sections = {
+        **BATCH,
+        "kernels": kernels_section,
+        "model": _model,
+        "quality": _quality,
+        "planning": _planning,
+        "weave": weave_section,
+    }
     parts = [
         "# Benchmarks",
         "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",

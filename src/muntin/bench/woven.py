@@ -74,9 +74,7 @@ def deviation(rows: Sequence[Row]) -> float:
     return mean(abs(a - b) / max(a, b) for a, b in pairs)
 
 
-def _run(
-    trees: Sequence[Sequence[Window]], shared: Grids | None, name: str, operator: Operator, stretch: int
-) -> float:
+def _run(trees: Sequence[Sequence[Window]], shared: Grids | None, name: str, operator: Operator, stretch: int) -> float:
     """Run all trees over a stream of one event per unit, and give the seconds for the last stretch of it."""
     longest = max(int(window.range) for tree in trees for window in tree)
     values = np.random.default_rng(0).random(longest + stretch)
@@ -107,9 +105,7 @@ def _edges(grids: Grids, until: int) -> Longs:
     return np.unique(np.concatenate([[0, until], *(np.arange(rest, until, slide) for slide, rest in grids)]))
 
 
-def _answer(
-    name: str, operator: Operator, partials: Any, edges: Longs, tree: Sequence[Window], since: int
-) -> float:
+def _answer(name: str, operator: Operator, partials: Any, edges: Longs, tree: Sequence[Window], since: int) -> float:
     """Answer all queries of a tree, and give the seconds of the answers since a time."""
     asked = _asked(edges, tree, since - 2 * LONGEST_SLIDE)
     marks, out = np.zeros(len(partials), np.int64), np.zeros(len(asked.starts))

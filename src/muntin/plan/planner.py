@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from muntin.aggregates import Aggregate
-from muntin.duration import natural_unit
 from muntin.errors import InternalError, QueryError
 from muntin.functions import FUNCTIONS
 from muntin.plan.best import best
@@ -15,7 +14,7 @@ from muntin.plan.independent import independent
 from muntin.plan.logical import Node, Plan
 from muntin.plan.optimal import optimal
 from muntin.plan.problem import Parents, Problem, Semantics, state
-from muntin.plan.rate import Rate, parse_rate
+from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.plan.shared import shared
 from muntin.query import check_aggregates, check_windows, several
 from muntin.window import Length, Shape, Window
@@ -51,7 +50,7 @@ def plan(
     aggregates = check_aggregates(_named(aggregate))
     if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
         raise QueryError(f"unknown algorithm {algorithm!r}. Use one of {', '.join(map(repr, ALGORITHMS))}.")
-    events, unit = parse_rate(rate, _natural_unit(asked))
+    events, unit = parse_rate(rate, unit_of(asked))
     over = parse_horizon(horizon, asked)
     semantics = _semantics(aggregates)
     problem, scale = state(asked, semantics, events, over)
@@ -88,12 +87,6 @@ def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggre
         else:
             found.append(item)
     return found
-
-
-def _natural_unit(windows: tuple[Window, ...]) -> int | None:
-    if not windows[0].is_timed:
-        return None
-    return natural_unit([length for window in windows for length in window.shape])
 
 
 def _semantics(aggregates: tuple[Aggregate, ...]) -> Semantics:

@@ -7,14 +7,26 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from muntin.duration import UNIT_NAMES, format_duration, parse_duration
+from muntin.duration import UNIT_NAMES, format_duration, natural_unit, parse_duration
 from muntin.errors import QueryError
 from muntin.plan.number import number
+from muntin.window import Window
 
 Rate = int | float | Fraction | Decimal | str
 """Events per unit of time, or text with a unit such as '100/s' or '5 per minute'."""
 
 _TEXT = re.compile(r"(?P<events>\d{1,25}(?:\.\d{1,25})?(?:/\d{1,25})?) ?(?:(?:/|per\b) ?(?P<time>.+))?", re.IGNORECASE)
+
+
+def unit_of(windows: tuple[Window, ...]) -> int | None:
+    """Give the longest unit of time that divides all lengths, in microseconds; None for plain units.
+
+    >>> unit_of((Window("1 hour", "5 minutes"), Window("30 minutes"))), unit_of((Window(10, 2),))
+    (60000000, None)
+    """
+    if not windows[0].is_timed:
+        return None
+    return natural_unit([length for window in windows for length in window.shape])
 
 
 def parse_rate(rate: Rate, unit: int | None) -> tuple[Fraction, int | None]:

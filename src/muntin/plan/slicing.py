@@ -27,13 +27,21 @@ def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
     >>> grids([Window(20), Window(30), Window(40)]), grids([Window(7, 3)])
     (((20, 0), (30, 0)), ((3, 0), (3, 1)))
     """
-    found = {
+    return union(
         (slide, edge % slide)
         for range, slide, offset in (w.shape for w in windows)
         for edge in (offset, offset + range)
-    }
+    )
+
+
+def union(found: Iterable[Grid]) -> tuple[Grid, ...]:
+    """Give the grids without those that lie on another one, finest first: the same times, said once.
+
+    >>> union([(12, 0), (4, 0), (4, 1), (6, 3)])
+    ((4, 0), (4, 1), (6, 3))
+    """
     kept: list[Grid] = []
-    for slide, residue in sorted(found):
+    for slide, residue in sorted(set(found)):
         if not any(slide % other == 0 and (residue - rest) % other == 0 for other, rest in kept):
             kept.append((slide, residue))
     return tuple(kept)
