@@ -6,6 +6,7 @@ whose ends never move back; the others reduce columns over such ranges. So the s
 | file | what it does | technique | cost per instance |
 |---|---|---|---|
 | `spans` | which rows an instance reads | two pointers | amortised O(1) |
+| `preceding` | which rows a row looks back on, its ties | two pointers | amortised O(1) |
 | `slices` | rows to slices between window edges | next edge remembered | O(1) a row |
 | `ranges` | sum, least, greatest, place of the least | direct, or two stacks where ranges overlap | amortised 3 steps |
 | `moments` | count, mean, squared deviations (also of pairs) | two stacks with Chan's merge | amortised 3 merges |

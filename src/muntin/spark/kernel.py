@@ -30,7 +30,7 @@ MANY_KEYS = 64
 def obstacle(source: Events) -> str | None:
     """Say why kernels cannot take a query; None if they can."""
     for name, found in zip(source.by, source.key_types, strict=True):
-        if not _is_flat(found):
+        if not is_flat(found):
             return f"key {name!r} is of type {found.simpleString()}"
     for made in source.recipes:
         if not made.lift:
@@ -38,7 +38,7 @@ def obstacle(source: Events) -> str | None:
     schema = source.lifted_schema
     for made, names in zip(source.recipes, source.partials, strict=True):
         types = [schema[name].dataType for name in names]
-        if not all(map(_is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
+        if not all(map(is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
             kinds = ", ".join(found.simpleString() for found in types)
             return f"no kernel knows {made.aggregate!r} over {kinds}"
     return None
@@ -161,7 +161,7 @@ def _reducers_of(merge: Merge, types: list[T.DataType], *, strict: bool) -> list
     return [reducer(merge, to_arrow_type(types[0], timezone="UTC"), strict=strict)]
 
 
-def _is_flat(found: T.DataType) -> bool:
+def is_flat(found: T.DataType) -> bool:
     """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
     if isinstance(found, T.StringType):
         return found.simpleString() == "string"

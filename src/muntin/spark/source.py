@@ -70,10 +70,10 @@ class Events:
         """The types of keys and partials."""
         return self.lifted.schema
 
-    def lowered(self) -> list[Column]:
-        """Give the results of the partial columns."""
+    def lowered(self, prefix: str = "") -> list[Column]:
+        """Give the results of the partial columns, whose names may have something before them."""
         return [
-            r.lower([F.col(name) for name in names])
+            r.lower([F.col(prefix + name) for name in names])
             for r, names in zip(self.recipes, self.partials, strict=True)
             if r.lower is not None
         ]
@@ -151,7 +151,7 @@ def prepare(
     query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
     check_lengths(query.windows)
     events = read(df, time, keys, query.aggregates)
-    return Source(*(getattr(events, field.name) for field in fields(events)), query=query)
+    return Source(**{field.name: getattr(events, field.name) for field in fields(events)}, query=query)
 
 
 def refuse_stream(df: DataFrame, caller: str) -> None:
