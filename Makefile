@@ -28,6 +28,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench quality
 	$(BIN)/muntin bench planning
 	for experiment in paper-1m paper-10m keyed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done
+	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench report
 
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.

@@ -8,6 +8,7 @@ from pathlib import Path
 from muntin.bench.planning import growth
 from muntin.bench.record import Row, load
 from muntin.bench.report_batch import BATCH
+from muntin.bench.report_rolling import ROLLING
 from muntin.bench.tables import table
 
 PLANNING_FIGURE = Path("images/planning.svg")
@@ -15,7 +16,7 @@ PLANNING_FIGURE = Path("images/planning.svg")
 
 def report(results: Path) -> str:
     """Write all sections whose result file is there."""
-    sections = {**BATCH, "model": _model, "quality": _quality, "planning": _planning}
+    sections = {**BATCH, **ROLLING, "model": _model, "quality": _quality, "planning": _planning}
     parts = [
         "# Benchmarks",
         "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",

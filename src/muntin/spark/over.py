@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import Window as Over
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate
@@ -62,7 +63,7 @@ class Request:
 
     def finish(self, frame: DataFrame, results: list[list[Column]]) -> DataFrame:
         """Give the input's columns their names again, and every aggregate's result over every frame its own."""
-        kept = [frame[safe].alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
+        kept = [F.col(safe).alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
         made = [
             column.cast(field.dataType).alias(name)
             for field, columns, names in zip(self.events.results, results, self.names, strict=True)
@@ -141,7 +142,7 @@ def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
     over = frames.over(events.keys)[0]
     for i, name in enumerate(events.by):
         try:
-            _ = events.frame.select(events.frame[f"k{i}"]).orderBy(f"k{i}").schema
+            _ = events.frame.select(f"k{i}").orderBy(f"k{i}").schema
         except AnalysisException as error:
             found = events.key_types[i].simpleString()
             raise QueryError(f"key {name!r} is of type {found}, which Spark cannot sort by. Use another.") from error
@@ -202,7 +203,7 @@ def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:
     chunks = _chunks(frames, statistics)
     parts = events.lift(events.frame, *request.carried)
     if chunks is not None:  # the halo lies before a chunk: one after the chunk, of times that are later by a halo
-        later = (parts["t"] + max(frames.ranges)).alias("t")
+        later = (F.col("t") + max(frames.ranges)).alias("t")
         parts = kernel.chunked(parts.select(later, *parts.columns[1:]), chunks, timeless=True)
     task = Task(kernel.layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
     rolled = kernel.mapped(kernel.in_order(events, parts, chunks), roll, task, _schema(request, task))
