@@ -12,9 +12,9 @@ import muntin as mt
 from muntin.aggregates import Merge
 from muntin.plan.slicing import reach
 from muntin.spark import batches as subject
-from muntin.spark.batches import Chunks, Layout, Rows
+from muntin.spark.batches import Chunks, Layout
 from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
-from muntin.spark.reducers import Arrays, reducer
+from muntin.spark.reducers import reducer
 from muntin.window import Window
 
 WINDOWS = [Window(10), Window(20), Window(30, 10), Window(15, 5), Window(7, 3, 2), Window(30)]
@@ -81,17 +81,9 @@ def test_batches_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch, size
     assert instances(list(combine(iter(batches), task(chunks)))) == wanted(rows)
 
 
-def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> None:
     """What is worked on at once is bounded by the longest range, not by the partition."""
     monkeypatch.setattr(subject, "BATCH", 10)
-    sizes: list[int] = []
-    lifted = Rows.lifted
-
-    def watched(rows: Rows) -> list[Arrays]:
-        sizes.append(len(rows.time))
-        return lifted(rows)
-
-    monkeypatch.setattr(Rows, "lifted", watched)
     rows: list[tuple[str | None, int, int, str]] = [("a", t, 1, "x") for t in range(5000)]
     batches = [batch(rows[i : i + 10]) for i in range(0, 5000, 10)]
     assert instances(list(combine(iter(batches), task()))) == wanted(rows)

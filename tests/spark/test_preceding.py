@@ -11,9 +11,9 @@ import pytest
 
 from muntin.aggregates import Merge
 from muntin.spark import batches as subject
-from muntin.spark.batches import Chunks, Layout, Rows
+from muntin.spark.batches import Chunks, Layout
 from muntin.spark.preceding import Task, roll
-from muntin.spark.reducers import Arrays, reducer
+from muntin.spark.reducers import reducer
 
 RANGES, COUNTS = (0, 7, 40), (1, 4, 30)
 
@@ -96,17 +96,9 @@ def test_chunks_with_a_halo_before_them_change_nothing(monkeypatch: pytest.Monke
     assert results(roll(cut(in_order(spread), size), task(chunks, RANGES, ()))) == wanted(rows, RANGES, ())
 
 
-def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> None:
     """What is worked on at once is bounded by the longest range, not by the partition."""
     monkeypatch.setattr(subject, "BATCH", 10)
-    sizes: list[int] = []
-    lifted = Rows.lifted
-
-    def watched(rows: Rows) -> list[Arrays]:
-        sizes.append(len(rows.time))
-        return lifted(rows)
-
-    monkeypatch.setattr(Rows, "lifted", watched)
     rows: list[Event] = [("a", t, 1, "x", t) for t in range(5000)]
     found = results(roll(cut(rows, 10), task()))
     assert found[4000] == (1, "x", 8, "x", 41, "x", 1, "x", 4, "x", 30, "x")

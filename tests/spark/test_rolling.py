@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,9 +83,7 @@ def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
     named = {asked.name: column for asked, column in zip(aggregates, plain, strict=True)}
     expected = plain_rolling(frame, by, ranges, rows, named).cache()
     with setting(spark, ARROW_ROWS, r.choice(["7", "10000"])):
-        ask: Callable[..., DataFrame] = lambda **more: mt.rolling(  # noqa: E731
-            frame, "ts", by, ranges, aggregates, rows=rows, **more
-        )
+        ask = partial(mt.rolling, frame, "ts", by, ranges, aggregates, rows=rows)
         assert_same_events(ask(strategy="kernel"), expected, (seed, "kernel"))
         assert_same_events(ask(), expected, (seed, "auto"))
         if ranges and not rows:
@@ -221,7 +220,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"by": ["key", "key"]}, "key 'key' stands twice in by"),
     ({"by": [3]}, "by has 3, which is no column"),
     ({"ranges": []}, "no ranges are asked for. Give at least one, such as ranges=['1 hour'] or rows=[100]."),
-    ({"ranges": [0]}, "range 0s is not positive"),
+    ({"ranges": [0]}, "range 0 is not positive"),
     ({"ranges": ["-5 minutes"]}, "range -5m is not positive"),
     ({"ranges": ["5 parsecs"]}, "unknown unit 'parsecs'"),
     ({"ranges": [1.5]}, "range 1.5 is no length of time"),

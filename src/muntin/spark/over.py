@@ -140,22 +140,29 @@ def _checked(
 def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
     """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
     over = frames.over(events.keys)[0]
-    for i, name in enumerate(events.by):
+    try:
+        return tuple(events.frame.select(*(made.plain.over(over) for made in events.recipes)).schema)
+    except AnalysisException:
+        _say_why(events, over)
+        raise
+
+
+def _say_why(events: Events, over: WindowSpec) -> None:
+    """Find the key or the aggregate that Spark does not take in a window."""
+    for i, (name, found) in enumerate(zip(events.by, events.key_types, strict=True)):
         try:
-            _ = events.frame.select(f"k{i}").orderBy(f"k{i}").schema
+            _ = events.frame.orderBy(f"k{i}").schema
         except AnalysisException as error:
-            found = events.key_types[i].simpleString()
-            raise QueryError(f"key {name!r} is of type {found}, which Spark cannot sort by. Use another.") from error
-    fields = []
+            kind = found.simpleString()
+            raise QueryError(f"key {name!r} is of type {kind}, which Spark cannot sort by. Use another.") from error
     for made in events.recipes:
         try:
-            fields.append(events.frame.select(made.plain.over(over).alias(made.aggregate.name)).schema[0])
+            _ = events.frame.select(made.plain.over(over)).schema
         except AnalysisException as error:
             raise UnsupportedError(
                 f"Spark does not evaluate {made.aggregate!r} over a rolling window. Use sum, count, avg, min, max or "
                 f"another aggregate that it does, or mt.aggregate with hopping windows. Spark says: {first_line(error)}"
             ) from error
-    return tuple(fields)
 
 
 def _independent(request: Request) -> DataFrame:
