@@ -32,6 +32,7 @@ bench: $(READY) $(KERNELS) java
 	$(BIN)/muntin bench kernels
 	$(BIN)/muntin bench weave
 	for experiment in paper-1m paper-10m keyed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done
+	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench report
 
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.

@@ -45,7 +45,7 @@ from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
 
 if TYPE_CHECKING:
-    from muntin.spark import aggregate, explain, session
+    from muntin.spark import aggregate, explain, rolling, session
 
 __all__ = [
     "Aggregate",
@@ -85,6 +85,7 @@ __all__ = [
     "mode",
     "percentile",
     "plan",
+    "rolling",
     "session",
     "stddev",
     "stddev_pop",
@@ -96,7 +97,7 @@ __all__ = [
     "weave",
 ]
 
-_SPARK = ("aggregate", "explain", "session")
+_SPARK = ("aggregate", "explain", "rolling", "session")
 
 
 def __getattr__(name: str) -> Any:

@@ -88,6 +88,15 @@ def _out(name: str) -> Callable[[Any], Any]:
     )
 
 
+_data = click.option(
+    "--data",
+    type=click.Path(path_type=Path),
+    default=Path("build/bench"),
+    show_default=True,
+    help="Folder for the event files, which are made once.",
+)
+
+
 @bench.command("model")
 @_out("model")
 def bench_model(out: Path) -> None:
@@ -138,13 +147,7 @@ def bench_weave(out: Path, runs: int) -> None:
 )
 @click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
 @click.option("--sets", default=0, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
-@click.option(
-    "--data",
-    type=click.Path(path_type=Path),
-    default=Path("build/bench"),
-    show_default=True,
-    help="Folder for the event files, which are made once.",
-)
+@_data
 @click.option("--out", type=click.Path(path_type=Path), help="Result file to write.")
 def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path | None) -> None:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
@@ -178,6 +181,17 @@ def bench_kernels(out: Path, rounds: int) -> None:
     from muntin.bench.kernels import many_ranges, one_range
 
     _run("kernels", out, chain(one_range(rounds, _say), many_ranges(rounds, _say)), rounds=rounds, seeds="1, 2")
+
+
+@bench.command("rolling")
+@click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
+@_data
+@_out("rolling")
+def bench_rolling(rounds: int, data: Path, out: Path) -> None:
+    """Measure rolling windows against Spark's window functions, with and without its segment tree."""
+    from muntin.bench.rolling import rolling
+
+    _run("rolling", out, rolling(data.absolute(), rounds, _say), rounds=rounds)
 
 
 @bench.command("report")

@@ -50,9 +50,9 @@ class Query:
         for key in self.by:
             if not isinstance(key, str) or not key:
                 raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
-        if twice := _repeated(self.by):
+        if twice := repeated(self.by):
             raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
-        if twice := _repeated(self.outputs):
+        if twice := repeated(self.outputs):
             raise QueryError(
                 f"output name {twice!r} is asked for twice among {list(self.outputs)}. Rename one with .alias(…)."
             )
@@ -113,7 +113,7 @@ class QuerySet:
             raise QueryError(
                 f"queries of one set use different event times {sorted(times)}. Use one time column, or two sets."
             )
-        if twice := _repeated(self.queries):
+        if twice := repeated(self.queries):
             raise QueryError(f"{twice} is asked for twice. Leave one out.")
 
     def __iter__(self) -> Iterator[Query]:
@@ -138,9 +138,9 @@ class QuerySet:
 def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
     """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions."""
     given = _windows(windows)
-    if twice := _repeated(given):
+    if twice := repeated(given):
         raise QueryError(f"window {twice} is asked for twice. Leave one out.")
-    if label := _repeated(window.label for window in given):
+    if label := repeated(window.label for window in given):
         raise QueryError(f"window id {label!r} is given twice. Use a different id for each window.")
     return given
 
@@ -186,6 +186,6 @@ def several(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
 
 
-def _repeated(values: Iterable[T]) -> T | None:
+def repeated(values: Iterable[T]) -> T | None:
     """Give the first value that stands more than once."""
     return next((value for value, count in Counter(values).items() if count > 1), None)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from muntin.kernels.operators import FirstMax, FirstMin
+from muntin.kernels.preceding import after_ties, latest, preceding
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
 from muntin.kernels.slick_deque import slick_deque_places
@@ -73,6 +74,30 @@ def test_spans_are_the_instances_that_contain_rows(seed: int) -> None:
                 inside = [i for i, t in enumerate(group) if a <= t < a + window.range]
                 wanted.append((a, first + inside[0], first + inside[-1] + 1))
         assert list(zip(*(side.tolist() for side in found), strict=True)) == wanted
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_look_back_on_their_own_group_only(seed: int) -> None:
+    r = random.Random(seed)
+    for _ in range(60):
+        groups = [sorted(r.choices(range(-20, 40), k=r.randint(1, 12))) for _ in range(r.randint(1, 4))]
+        bounds = np.cumsum([0, *map(len, groups)])
+        time = np.array([t for group in groups for t in group], np.int64)
+        length, count = r.choice([0, 1, 5, 100]), r.randint(1, 6)
+        first, end = sorted(r.choices(range(len(time) + 1), k=2))
+        places = [
+            (int(begin), group, place)
+            for begin, group in zip(bounds, groups, strict=False)
+            for place in range(len(group))
+        ]
+        back = [
+            begin + min(i for i, t in enumerate(group) if t >= group[place] - length) for begin, group, place in places
+        ]
+        ties = [begin + max(i for i, t in enumerate(group) if t == group[place]) + 1 for begin, group, place in places]
+        rows = [begin + max(0, place - count + 1) for begin, _, place in places]
+        assert preceding(bounds, time, length, first, end).tolist() == back[first:end]
+        assert after_ties(bounds, time).tolist() == ties
+        assert latest(bounds, count, first, end).tolist() == rows[first:end]
 
 
 def test_slices_begin_at_the_latest_edge() -> None:

@@ -136,9 +136,18 @@ def random_windows(r: random.Random) -> list[Window]:
 
 def random_case(spark: SparkSession, seed: int) -> Case:
     r = random.Random(seed)
+    frame, by, aggregates, plain = random_events(spark, r, seed, holistic=r.random() < 0.3)
+    named = [column.alias(asked.name) for column, asked in zip(plain, aggregates, strict=True)]
+    return Case(frame, by, random_windows(r), aggregates, named)
+
+
+def random_events(
+    spark: SparkSession, r: random.Random, seed: int, *, holistic: bool, unique_times: bool | None = None
+) -> tuple[DataFrame, list[str], list[Aggregate], list[Column]]:
+    """Give random events with keys and aggregates of them, asked of Muntin and of Spark."""
     rows = r.choice([0, 1, 5, 60, 60, 300, 300, 900])
     by = r.sample(list(KEYS), r.choice([0, 1, 1, 1, 2, 3]))
-    unique_times = r.random() < 0.5
+    unique_times = r.random() < 0.5 if unique_times is None else unique_times
     span = r.choice([60, 600, 5000])
     base = datetime(r.choice([2024, 1969, 1601]), 12, 31, 23, 50, tzinfo=UTC)
     ticks = r.sample(range(span * 1000), rows) if unique_times else [r.randrange(span) * 1000 for _ in range(rows)]
@@ -149,7 +158,7 @@ def random_case(spark: SparkSession, seed: int) -> Case:
     if zone is None:
         times = [time and time.replace(tzinfo=None) for time in times]
     times = [None if r.random() < 0.03 else time for time in times]
-    aggregates, plain, columns = random_aggregates(r, unique_times)
+    aggregates, plain, columns = random_aggregates(r, unique_times, holistic)
     nulls = r.choice([0.0, 0.2, 0.9])
     data: dict[str, pa.Array] = {"ts": pa.array(times, pa.timestamp("us", zone))}
     for name in by:
@@ -160,14 +169,16 @@ def random_case(spark: SparkSession, seed: int) -> Case:
         data[name] = pa.array([None if r.random() < nulls else value(r) for _ in range(rows)], kind)
     data["unique"] = pa.array(r.sample(range(10 * rows), rows), pa.int64())
     frame = spark.createDataFrame(pa.table(data)).repartition(r.choice([1, 3]), F.rand(seed))
-    return Case(frame, by, random_windows(r), aggregates, plain)
+    return frame, by, aggregates, plain
 
 
-def random_aggregates(r: random.Random, unique_times: bool) -> tuple[list[Aggregate], list[Column], set[str]]:
+def random_aggregates(
+    r: random.Random, unique_times: bool, holistic: bool
+) -> tuple[list[Aggregate], list[Column], set[str]]:
     asked, plain, columns = [], [], set()
     choices = [*AGGREGATES, *BY_ORDER, *PAIRS, *(["first", "last"] if unique_times else []), "rows"]
     simple = [name for name in choices if name not in ("median", "count_distinct", "approx_count_distinct")]
-    pool = choices if r.random() < 0.3 else simple
+    pool = choices if holistic else simple
     for place, name in enumerate(r.sample(pool, r.randint(1, 5))):
         alias = f"{name} {place}"
         if name in AGGREGATES:
@@ -187,7 +198,7 @@ def random_aggregates(r: random.Random, unique_times: bool) -> tuple[list[Aggreg
             theirs, inputs = (lambda c, by=by: by(c, F.col("ts"))), [r.choice(ORDERED)]
         columns |= {column for column in inputs if column != "unique"}
         asked.append(ours(*inputs).alias(alias))
-        plain.append(theirs(*map(F.col, inputs)).alias(alias))
+        plain.append(theirs(*map(F.col, inputs)))
     return asked, plain, columns
 
 
@@ -202,7 +213,7 @@ def assert_same(actual: DataFrame, expected: DataFrame, by: Iterable[str] = (), 
     for one, other in zip(found, wanted, strict=True):
         for name in ours.names[2 + len(keys) :]:
             loose = 1e-6 if name.split(" ")[0] in LOOSE else 1e-9
-            assert _equal(one[name], other[name], loose), (
+            assert equal(one[name], other[name], loose), (
                 f"{name}: {one[name]!r} != {other[name]!r} in {other} {context}"
             )
 
@@ -211,7 +222,8 @@ def _identity(row: Row, keys: list[str]) -> tuple[str, ...]:
     return (str(row["window_id"]), str(row["window"]), *(repr(row[key]) for key in keys))
 
 
-def _equal(a: Any, b: Any, tolerance: float) -> bool:
+def equal(a: Any, b: Any, tolerance: float) -> bool:
+    """Compare two values; NaN equals NaN."""
     if isinstance(a, float) and isinstance(b, float):
         return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
     return bool(a == b) and type(a) is type(b)

@@ -11,8 +11,9 @@ import pytest
 import muntin as mt
 from muntin.aggregates import Merge
 from muntin.plan.slicing import reach
-from muntin.spark import combine as subject
-from muntin.spark.combine import Chunks, Node, Task, combine, slices_at_source, windows_at_source
+from muntin.spark import batches as subject
+from muntin.spark.batches import Chunks, Layout
+from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
 from muntin.spark.reducers import reducer
 from muntin.window import Window
 
@@ -33,7 +34,7 @@ def task(chunks: Chunks | None = None) -> Task:
     )
     assert any(node.parent >= 0 for node in nodes)
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Task(nodes, tuple(kind for kind in kinds if kind), (1, 1), 1, chunks)
+    return Task(nodes, Layout(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks))
 
 
 def events(seed: int, rows: int = 300) -> list[tuple[str | None, int, int, str]]:
@@ -80,17 +81,9 @@ def test_batches_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch, size
     assert instances(list(combine(iter(batches), task(chunks)))) == wanted(rows)
 
 
-def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> None:
     """What is worked on at once is bounded by the longest range, not by the partition."""
     monkeypatch.setattr(subject, "BATCH", 10)
-    sizes: list[int] = []
-    level = subject.Rows.level
-
-    def watched(rows: subject.Rows) -> subject.Level:
-        sizes.append(len(rows.time))
-        return level(rows)
-
-    monkeypatch.setattr(subject.Rows, "level", watched)
     rows: list[tuple[str | None, int, int, str]] = [("a", t, 1, "x") for t in range(5000)]
     batches = [batch(rows[i : i + 10]) for i in range(0, 5000, 10)]
     assert instances(list(combine(iter(batches), task()))) == wanted(rows)
@@ -105,7 +98,7 @@ def test_rows_in_no_order_are_sorted_at_the_source() -> None:
 def test_slices_at_the_source_keep_every_row() -> None:
     rows = events(4)
     chunks = Chunks(60, 30)
-    made = Task((), task().reducers, (1, 1), 1, chunks, grids=((10, 0), (7, 3)))
+    made = Task((), task(chunks).layout, grids=((10, 0), (7, 3)))
     (found,) = slices_at_source([batch(rows)], made)
     own, times = chunks.times(found["t"].to_numpy())
     first = own == times // chunks.length

@@ -22,6 +22,11 @@ wanted = sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy="independ
 for strategy in ("native", "kernel", "auto", "source_kernel", "slices_kernel", "rows_kernel"):
     assert sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy=strategy).collect()) == wanted, strategy
 assert len(wanted) > 1000
+frames = {"ranges": ["20 s", "1 h"], "rows": [5]}
+events = sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy="independent", **frames).collect())
+for strategy in ("kernel", "auto"):
+    assert sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy=strategy, **frames).collect()) == events
+assert len(events) == 5000
 print("same rows:", len(wanted))
 """
 

@@ -10,6 +10,7 @@ from muntin.bench.record import Row
 from muntin.bench.report import PLANNING_FIGURE
 from muntin.bench.report_batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
 from muntin.bench.report_kernels import THROUGHPUT_FIGURE
+from muntin.bench.report_rolling import NAMES, ROLLING_FIGURE
 from muntin.bench.report_weave import PARAMETERS, WEAVE_FIGURE
 from muntin.techniques import TECHNIQUES
 
@@ -121,11 +122,26 @@ def weave_figure(result: Row, path: Path) -> None:
     _save(figure, path)
 
 
+def rolling_figure(result: Row, path: Path) -> None:
+    """Draw time against the rows of a frame, both on logarithmic scales."""
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    rows = [row for row in result["rows"] if row["part"] == "frames"]
+    for (name, label), color in zip(NAMES.items(), ("#8797a8", "#b7791f", "#3a6ea5"), strict=True):
+        points = [(row["frame"], row["seconds"][name]) for row in rows if name in row["seconds"]]
+        axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=label)
+    axes.set(xscale="log", yscale="log", xlabel="rows of a frame", ylabel="seconds (median)")
+    axes.grid(visible=True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+    _save(figure, path)
+
+
 FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
     "batch-growth": (growth_figure, GROWTH_FIGURE),
     "kernels": (kernels_figure, THROUGHPUT_FIGURE),
     "weave": (weave_figure, WEAVE_FIGURE),
+    "rolling": (rolling_figure, ROLLING_FIGURE),
 }
 """How each result file is drawn, and where to."""

@@ -9,6 +9,7 @@ from muntin.bench.planning import growth
 from muntin.bench.record import Row, load
 from muntin.bench.report_batch import BATCH
 from muntin.bench.report_kernels import kernels_section
+from muntin.bench.report_rolling import ROLLING
 from muntin.bench.report_weave import weave_section
 from muntin.bench.tables import table
 
@@ -19,6 +20,7 @@ def report(results: Path) -> str:
     """Write all sections whose result file is there."""
     sections = {
         **BATCH,
+        **ROLLING,
         "kernels": kernels_section,
         "model": _model,
         "quality": _quality,

@@ -71,7 +71,7 @@ def deviation(rows: Sequence[Row]) -> float:
     """
     fastest, cheapest = min(row["nanoseconds"] for row in rows), min(row["cost"] for row in rows)
     pairs = [(cheapest / row["cost"], fastest / row["nanoseconds"]) for row in rows]
-    return mean(abs(a - b) / max(a, b) for a, b in pairs)
+    return float(mean(abs(a - b) / max(a, b) for a, b in pairs))
 
 
 def _run(trees: Sequence[Sequence[Window]], shared: Grids | None, name: str, operator: Operator, stretch: int) -> float:

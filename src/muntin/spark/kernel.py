@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -15,20 +16,23 @@ from muntin.plan.logical import Plan
 from muntin.plan.overlap import overlap
 from muntin.plan.physical import Group, Shape, Statistics
 from muntin.plan.slicing import Grid, reach
-from muntin.spark.combine import Chunks, Node, Task, combine, slices_at_source, windows_at_source
+from muntin.spark.batches import Chunks, Layout
+from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
-from muntin.spark.source import LONGEST_WINDOW, Source, is_set
+from muntin.spark.source import LONGEST_WINDOW, Events, Source, is_set
 from muntin.techniques import Need, cheapest
+
+Given = TypeVar("Given")
 
 MANY_KEYS = 64
 """From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
 
 
-def obstacle(source: Source) -> str | None:
+def obstacle(source: Events) -> str | None:
     """Say why kernels cannot take a query; None if they can."""
-    for name, found in zip(source.query.by, source.key_types, strict=True):
-        if not _is_flat(found):
+    for name, found in zip(source.by, source.key_types, strict=True):
+        if not is_flat(found):
             return f"key {name!r} is of type {found.simpleString()}"
     for made in source.recipes:
         if not made.lift:
@@ -36,7 +40,7 @@ def obstacle(source: Source) -> str | None:
     schema = source.lifted_schema
     for made, names in zip(source.recipes, source.partials, strict=True):
         types = [schema[name].dataType for name in names]
-        if not all(map(_is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
+        if not all(map(is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
             kinds = ", ".join(found.simpleString() for found in types)
             return f"no kernel knows {made.aggregate!r} over {kinds}"
     return None
@@ -67,22 +71,30 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
     forest = group.forest
     if group.shape is Shape.SOURCE_KERNEL:
-        return merged(source, _mapped(source.lifted, windows_at_source, _task(source, forest), _window_schema(source)))
+        return merged(source, mapped(source.lifted, windows_at_source, _task(source, forest), _window_schema(source)))
     longest = max(int(window.range) for window in group.windows)
     chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
         case Shape.SLICES_KERNEL:
-            parts = _chunked(sliced(source, group.grids), chunks)
+            parts = chunked(sliced(source, group.grids), chunks)
         case Shape.SOURCE_SLICES_KERNEL:
             schema = T.StructType([T.StructField("t", T.LongType()), *_tail(source)])
             task = _task(source, chunks=chunks, grids=group.grids)
-            parts = _mapped(source.lifted, slices_at_source, task, schema)
+            parts = mapped(source.lifted, slices_at_source, task, schema)
         case _:
-            parts = _chunked(source.lifted, chunks)
-    together = _floor_div(F.col("t"), chunks.stride)
-    ordered = parts.repartition(*source.keys, together).sortWithinPartitions(*source.keys, "t")
-    windows = _mapped(ordered, combine, _task(source, forest, chunks), _window_schema(source))
+            parts = chunked(source.lifted, chunks)
+    ordered = in_order(source, parts, chunks)
+    windows = mapped(ordered, combine, _task(source, forest, chunks), _window_schema(source))
     return source.finish(windows, source.lowered())
+
+
+def in_order(source: Events, parts: DataFrame, chunks: Chunks | None) -> DataFrame:
+    """Bring rows of one key and chunk together, sorted by key and time."""
+    together = [F.col(key) for key in source.keys]
+    if chunks is not None:
+        together.append(floor_div(F.col("t"), chunks.stride))
+    spread = parts.repartition(*together) if together else parts.repartition(1)
+    return spread.sortWithinPartitions(*source.keys, "t")
 
 
 def chunk_length(longest: int, statistics: Statistics) -> int:
@@ -94,29 +106,30 @@ def chunk_length(longest: int, statistics: Statistics) -> int:
     return max(halos * longest, min(statistics.span, LONGEST_WINDOW) // 64)
 
 
-def _chunked(parts: DataFrame, chunks: Chunks) -> DataFrame:
-    """Give every row a place in each chunk whose windows may contain it (see Chunks)."""
+def chunked(parts: DataFrame, chunks: Chunks, *, timeless: bool = False) -> DataFrame:
+    """Give every row a place in each chunk whose windows may contain it (see Chunks); null where it has no time."""
     time = F.col("t")
-    own = _floor_div(time, chunks.length)
-    earliest = _floor_div(time - F.lit(chunks.halo - 1), chunks.length)
+    own = floor_div(time, chunks.length)
+    earliest = floor_div(time - F.lit(chunks.halo - 1), chunks.length)
     within = F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own))
     rest = [name for name in parts.columns if name != "t"]
-    return parts.select(
-        F.explode(F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))).alias("t"), *rest
-    )
+    places = F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))
+    return parts.select((F.explode_outer if timeless else F.explode)(places).alias("t"), *rest)
 
 
-def _floor_div(value: Column, length: int) -> Column:
+def floor_div(value: Column, length: int) -> Column:
     """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float."""
     return F.call_function("div", value - F.pmod(value, F.lit(length)), F.lit(length))
 
 
-def _mapped(
+def mapped(
     frame: DataFrame,
-    step: Callable[[Iterator[pa.RecordBatch], Task], Iterator[pa.RecordBatch]],
-    task: Task,
+    step: Callable[[Iterator[pa.RecordBatch], Given], Iterator[pa.RecordBatch]],
+    task: Given,
     schema: T.StructType,
 ) -> DataFrame:
+    """Send rows through a step in Python."""
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return step(batches, task)
 
@@ -138,8 +151,7 @@ def _task(
         )
         for node in forest_nodes
     )
-    _, reducers, counts = zip(*_parts(source), strict=True)
-    return Task(nodes, reducers, counts, len(source.keys), chunks, grids)
+    return Task(nodes, layout(source, chunks), grids)
 
 
 def _tail(source: Source) -> list[T.StructField]:
@@ -152,7 +164,13 @@ def _window_schema(source: Source) -> T.StructType:
     return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *_tail(source)])
 
 
-def _parts(source: Source) -> list[tuple[Aggregate, Reducer, int]]:
+def layout(source: Events, chunks: Chunks | None = None) -> Layout:
+    """Tell what is in the columns that go to Python, and how each is reduced."""
+    _, reducers, counts = zip(*_parts(source), strict=True)
+    return Layout(reducers, counts, len(source.keys), chunks)
+
+
+def _parts(source: Events) -> list[tuple[Aggregate, Reducer, int]]:
     """Give the reducers of all partial columns in order, whose they are, and how many columns each takes."""
     schema = source.lifted_schema
     strict = is_set(source.frame, "spark.sql.ansi.enabled", "true")
@@ -172,7 +190,7 @@ def _reducers_of(merge: Merge, types: list[T.DataType], *, strict: bool) -> list
     return [reducer(merge, to_arrow_type(types[0], timezone="UTC"), strict=strict)]
 
 
-def _is_flat(found: T.DataType) -> bool:
+def is_flat(found: T.DataType) -> bool:
     """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
     if isinstance(found, T.StringType):
         return found.simpleString() == "string"

@@ -28,7 +28,7 @@ from muntin.spark import kernel
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.source import Source, prepare
+from muntin.spark.source import Events, Source, prepare
 from muntin.spark.statistics import measure
 from muntin.spark.wide import check_wide, wide
 from muntin.window import Window
@@ -91,11 +91,15 @@ def _checked(
         raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
     if layout not in ("long", "wide"):
         raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
-    keys = (by,) if isinstance(by, Column) else several(by)
-    source = prepare(df, time, keys, windows, aggregates)
+    source = prepare(df, time, key_list(by), windows, aggregates)
     if layout == "wide":
         check_wide(source)
     return source
+
+
+def key_list(by: Key | Iterable[Key]) -> tuple[Key, ...]:
+    """Give one or several keys as a tuple; a Spark column is one, though it says that it can be iterated."""
+    return (by,) if isinstance(by, Column) else several(by)
 
 
 def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
@@ -115,10 +119,10 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
     if statistics is None:
         statistics = Statistics(1_000_000, source="assumed") if shapes == [Shape.INDEPENDENT] else measure(source)
-    prices, hint = _prices(source)
+    found, hint = prices(source)
     notes += hint
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), prices)
+    work = Work(statistics, columns, len(source.keys), found)
     physical = choose(work, source.query.windows, strategy, allowed)
     logical = _forest(source, source.query.windows, statistics)
     return replace(
@@ -138,7 +142,7 @@ def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: 
     return replace(group, forest=forest, techniques=kernel.techniques(source, group, forest, physical.statistics))
 
 
-def _prices(source: Source) -> tuple[Prices, list[str]]:
+def prices(source: Events) -> tuple[Prices, list[str]]:
     """Give the prices in the DataFrame's own session, and what would make it quicker."""
     conf = source.frame.sparkSession.conf
     if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):

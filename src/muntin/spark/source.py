@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -24,10 +24,11 @@ LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
 
 
 @dataclass(frozen=True)
-class Source:
-    """A query's input: columns ts, t (microseconds), k0, k1, … for keys and v0, v1, … for values."""
+class Events:
+    """Checked input: columns ts, t (microseconds), k0, k1, … for keys and v0, v1, … for values."""
 
-    query: Query
+    by: tuple[str, ...]
+    """The names of the keys."""
     frame: DataFrame
     key_types: tuple[T.DataType, ...]
     zoned: bool
@@ -55,15 +56,34 @@ class Source:
     @cached_property
     def lifted(self) -> DataFrame:
         """Every row as a partial of itself: t, the keys and the partials."""
+        return self.lift(self.rows)
+
+    def lift(self, frame: DataFrame, *others: str) -> DataFrame:
+        """Give rows as partials of themselves, with other columns that they have."""
         lifts = [column for made in self.recipes for column in made.lift]
         names = [name for group in self.partials for name in group]
         partials = [column.alias(name) for column, name in zip(lifts, names, strict=True)]
-        return self.rows.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials)
+        return frame.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *others)
 
     @cached_property
     def lifted_schema(self) -> T.StructType:
         """The types of keys and partials."""
         return self.lifted.schema
+
+    def lowered(self, prefix: str = "") -> list[Column]:
+        """Give the results of the partial columns, whose names may have something before them."""
+        return [
+            r.lower([F.col(prefix + name) for name in names])
+            for r, names in zip(self.recipes, self.partials, strict=True)
+            if r.lower is not None
+        ]
+
+
+@dataclass(frozen=True)
+class Source(Events):
+    """The input of a query over windows."""
+
+    query: Query
 
     def moment(self, micros: Column) -> Column:
         """Turn microseconds into a timestamp of the input's own kind."""
@@ -87,14 +107,6 @@ class Source:
                 for column, field in zip(aggregates, self.results, strict=True)
             ),
         )
-
-    def lowered(self) -> list[Column]:
-        """Give the results of the partial columns."""
-        return [
-            r.lower([F.col(name) for name in names])
-            for r, names in zip(self.recipes, self.partials, strict=True)
-            if r.lower is not None
-        ]
 
 
 def _chosen(literals: Iterable[str]) -> Column:
@@ -133,37 +145,55 @@ def prepare(
     aggregates: Aggregate | Iterable[Aggregate],
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
-    if df.isStreaming:
-        raise UnsupportedError(
-            "the input is a stream, which mt.aggregate does not take yet. Use a batch DataFrame (spark.read)."
-        )
-    time, keys = _expression(df, time, "time"), [_expression(df, key, "by") for key in by]
+    refuse_stream(df, "mt.aggregate")
+    time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
-    _check_lengths(query.windows)
-    _check_names(df, [time, *keys], query.aggregates)
+    check_lengths(query.windows)
+    events = read(df, time, keys, query.aggregates)
+    return Source(**{field.name: getattr(events, field.name) for field in fields(events)}, query=query)
+
+
+def refuse_stream(df: DataFrame, caller: str) -> None:
+    """Refuse a streaming input."""
+    if df.isStreaming:
+        raise UnsupportedError(
+            f"the input is a stream, which {caller} does not take yet. Use a batch DataFrame (spark.read)."
+        )
+
+
+def read(
+    df: DataFrame, time: Expression, keys: list[Expression], aggregates: tuple[Aggregate, ...], *, carry: bool = False
+) -> Events:
+    """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
+    _check_names(df, [time, *keys], aggregates)
     zoned = _check_time(df, time)
-    inputs = list(dict.fromkeys(c for aggregate in query.aggregates for c in aggregate.columns))
-    _check_expressions(df, [column for column in (*keys, *inputs) if isinstance(column, Expression)])
+    inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
+    _check_expressions(df, [column for column in (time, *keys, *inputs) if isinstance(column, Expression)])
     names = {column: f"v{i}" for i, column in enumerate(inputs)}
     try:
         frame = df.select(
+            *(["*"] if carry else []),
             _column(time).alias("ts"),
             _micros(_column(time), zoned=zoned).alias("t"),
             *(_column(key).alias(f"k{i}") for i, key in enumerate(keys)),
             *(_column(column).alias(name) for column, name in names.items()),
         )
+        if carry:
+            width = len(df.columns)
+            frame = frame.toDF(*(f"c{i}" for i in range(width)), *frame.columns[width:])
         schema = frame.schema
     except AnalysisException as error:
-        raise QueryError(f"the columns of the query cannot be read: {_first_line(error)}") from error
-    made = [_made(frame, aggregate, [schema[names[c]] for c in aggregate.columns]) for aggregate in query.aggregates]
+        raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
+    made = [_made(frame, aggregate, [schema[names[c]] for c in aggregate.columns]) for aggregate in aggregates]
     recipes, results = zip(*made, strict=True)
     key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
-    _check_keys(frame, query, key_types)
-    return Source(query, frame, key_types, zoned, tuple(recipes), tuple(results))
+    by = tuple(key.name for key in keys)
+    _check_keys(frame, by, key_types)
+    return Events(by, frame, key_types, zoned, tuple(recipes), tuple(results))
 
 
-def _expression(df: DataFrame, given: Any, role: str) -> Expression:
+def expression(df: DataFrame, given: Any, role: str) -> Expression:
     """Give a name or a Spark column as an expression with Spark's own name for it."""
     if isinstance(given, str) and given:
         return Expression(given, given)
@@ -171,7 +201,7 @@ def _expression(df: DataFrame, given: Any, role: str) -> Expression:
         try:
             return Expression(given, df.select(given).columns[0])
         except AnalysisException as error:
-            raise QueryError(f"{role} {given} cannot be read: {_first_line(error)}") from error
+            raise QueryError(f"{role} {given} cannot be read: {first_line(error)}") from error
     raise QueryError(f"{role} has {given!r}, which is no column. Use the name of a column, or a Column.")
 
 
@@ -183,7 +213,7 @@ def _column(given: str | Expression) -> Column:
 def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
     """Refuse names that the input does not have; Spark compares them by its own setting of case."""
     names = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
-    fold = str if is_set(df, "spark.sql.caseSensitive", "false") else str.casefold
+    fold = folding(df)
     known = {fold(name) for name in df.columns}
     missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
     if missing:
@@ -191,12 +221,18 @@ def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable
         raise QueryError(f"no column {', '.join(map(repr, missing))} in the input. Its columns are {columns}.")
 
 
+def folding(df: DataFrame) -> Callable[[str], str]:
+    """Give what makes names the same that Spark takes for the same."""
+    return str if is_set(df, "spark.sql.caseSensitive", "false") else str.casefold
+
+
 def is_set(df: DataFrame, name: str, default: str) -> bool:
     """Tell whether a setting of a DataFrame's session is true, in whatever case it was written."""
     return str(df.sparkSession.conf.get(name, default)).casefold() == "true"
 
 
-def _check_lengths(windows: Iterable[Window]) -> None:
+def check_lengths(windows: Iterable[Window]) -> None:
+    """Refuse windows longer than the time that Spark knows."""
     for window in windows:
         if window.range > LONGEST_WINDOW:
             raise QueryError(
@@ -210,7 +246,7 @@ def _check_time(df: DataFrame, time: Expression) -> bool:
     try:
         found = df.select(_column(time)).schema[0].dataType
     except AnalysisException as error:
-        raise QueryError(f"time column {time.name!r} cannot be read: {_first_line(error)}") from error
+        raise QueryError(f"time column {time.name!r} cannot be read: {first_line(error)}") from error
     if isinstance(found, T.TimestampType | T.TimestampNTZType):
         return isinstance(found, T.TimestampType)
     candidates = [repr(f.name) for f in df.schema if isinstance(f.dataType, T.TimestampType | T.TimestampNTZType)]
@@ -220,15 +256,17 @@ def _check_time(df: DataFrame, time: Expression) -> bool:
 
 def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:
     """Refuse expressions that give several rows, or that cannot stand within an aggregate for another reason."""
-    for expression in expressions:
+    for given in expressions:
+        if isinstance(given.value, str):
+            continue
         try:
-            _ = df.groupBy().agg(F.any_value(_column(expression))).schema
+            _ = df.groupBy().agg(F.any_value(_column(given))).schema
         except AnalysisException as error:
-            raise QueryError(f"column {expression.name!r} cannot be read: {_first_line(error)}") from error
+            raise QueryError(f"column {given.name!r} cannot be read: {first_line(error)}") from error
 
 
-def _check_keys(frame: DataFrame, query: Query, types: Iterable[T.DataType]) -> None:
-    for i, (name, found) in enumerate(zip(query.by, types, strict=True)):
+def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]) -> None:
+    for i, (name, found) in enumerate(zip(by, types, strict=True)):
         try:
             _ = frame.groupBy(f"k{i}").count().schema
         except AnalysisException as error:
@@ -251,7 +289,7 @@ def _made(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -
         )
         raise QueryError(
             f"{aggregate.function.name} does not take column {columns}. Cast it, or use another aggregate. "
-            f"Spark says: {_first_line(error)}"
+            f"Spark says: {first_line(error)}"
         ) from error
     try:
         _ = frame.groupBy().agg(F.lit(0), *(column.alias(f"p{i}") for i, column in enumerate(made.partials))).schema
@@ -268,5 +306,6 @@ def _micros(time: Column, *, zoned: bool) -> Column:
     return (seconds * F.lit(1_000_000)).cast("long")
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Give the first line of what Spark says."""
     return str(error).strip().splitlines()[0]

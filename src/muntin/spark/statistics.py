@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 
 from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
-from muntin.spark.source import LONGEST_WINDOW, Source
+from muntin.spark.source import LONGEST_WINDOW, Events
 
 SAMPLE = 20_000
 """Rows that are looked at."""
@@ -27,7 +27,7 @@ _UNKNOWN = 2**59
 """A size from which on Spark says that it does not know."""
 
 
-def measure(source: Source) -> Statistics:
+def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
     texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
     keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
@@ -38,7 +38,7 @@ def measure(source: Source) -> Statistics:
     return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
 
 
-def _keys(source: Source) -> Iterable[tuple[str, T.DataType]]:
+def _keys(source: Events) -> Iterable[tuple[str, T.DataType]]:
     return zip(source.keys, source.key_types, strict=True)
 
 
@@ -69,7 +69,7 @@ def _distinct(codes: Longs, rows: int) -> int:
     return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
 
 
-def estimated_rows(source: Source) -> int:
+def estimated_rows(source: Events) -> int:
     """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
     text = io.StringIO()
     with redirect_stdout(text):

@@ -16,10 +16,19 @@ END = "window_end"
 def wide_names(source: Source) -> dict[tuple[str, str], str]:
     """Name the column of every aggregate and window: low_20min for low over the window with id '20 min'."""
     return {
-        (aggregate.name, window.label): f"{aggregate.name}_{''.join(window.label.split())}"
+        (aggregate.name, window.label): wide_name(aggregate.name, window.label)
         for aggregate in source.query.aggregates
         for window in source.query.windows
     }
+
+
+def wide_name(aggregate: str, label: str) -> str:
+    """Name the column of an aggregate over what has a label.
+
+    >>> wide_name("low", "20 min")
+    'low_20min'
+    """
+    return f"{aggregate}_{''.join(label.split())}"
 
 
 def check_wide(source: Source) -> None:

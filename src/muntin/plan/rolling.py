@@ -1,0 +1,61 @@
+"""What rolling windows cost in plain Spark and by kernels, in core-microseconds; only the order matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log2
+
+from muntin.plan.physical import Work
+
+FRAME = 0.5
+"""A row given the frame of one range by plain Spark."""
+LOOK = 0.05
+"""A row of a frame read again for one aggregate by plain Spark."""
+CLIMB = 0.15
+"""A level of Spark's segment tree, for one aggregate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """The sizes of a rolling query."""
+
+    work: Work
+    frames: tuple[float, ...]
+    """How many rows each frame has on average."""
+    carried: int
+    """Columns that are given back as they came."""
+    aggregates: int
+    segment_tree: bool = False
+    """Whether Spark's own segment tree is switched on."""
+
+    def plain(self) -> float:
+        """Price plain Spark, without what the kernels need too: the scan, the shuffle, the sort.
+
+        >>> from muntin.plan.physical import Statistics
+        >>> Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain()
+        12000.0
+        """
+        looks = sum(CLIMB * log2(2 + rows) if self.segment_tree else LOOK * rows for rows in self.frames)
+        return self.work.statistics.rows * (FRAME * len(self.frames) + looks * self.aggregates)
+
+    def kernel(self) -> float:
+        """Price the way to Python and back, and the kernels."""
+        work, rows = self.work, self.work.statistics.rows
+        results = work.columns * len(self.frames)
+        back = rows * (work.prices.back + 0.02 * (self.carried + results))
+        carried = rows * work.prices.column * self.carried
+        return work.prices.python + work.sent(rows) + carried + back + 4 * work.prices.element * rows * (1 + results)
+
+
+def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:
+    """Estimate how many rows the frames of ranges (in microseconds) and of counts have, at most those of a key.
+
+    >>> from muntin.plan.physical import Statistics
+    >>> frame_rows(Work(Statistics(1000, keys=10, span=1000)), ranges=[90, 10**9], counts=[7])
+    (10.0, 100.0, 7.0)
+    """
+    statistics = work.statistics
+    most = max(1.0, statistics.rows / max(1, statistics.keys))
+    lengths = [1 + float(statistics.rate * length) for length in ranges]
+    return tuple(min(most, length) for length in [*lengths, *map(float, counts)])

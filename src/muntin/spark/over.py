@@ -1,0 +1,237 @@
+"""mt.rolling: for every event, aggregates over the time or the rows before it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame, WindowSpec
+from pyspark.sql import Window as Over
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from muntin.aggregates import Aggregate
+from muntin.errors import QueryError, UnsupportedError
+from muntin.plan.physical import Statistics, Work
+from muntin.plan.rolling import Rolling, frame_rows
+from muntin.query import check_aggregates, repeated, several
+from muntin.spark import kernel
+from muntin.spark.batches import Chunks
+from muntin.spark.preceding import Task, roll
+from muntin.spark.run import Key, key_list, prices
+from muntin.spark.source import Events, check_lengths, expression, first_line, folding, is_set, read, refuse_stream
+from muntin.spark.statistics import measure
+from muntin.spark.wide import wide_name
+from muntin.window import Length, Window
+
+STRATEGIES = ("auto", "independent", "kernel")
+MOST_ROWS = 2**31 - 1
+"""The longest frame of rows that Spark takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """The stretches that every event looks back on: ranges of time in microseconds, then counts of rows."""
+
+    ranges: tuple[int, ...]
+    counts: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    def over(self, keys: Iterable[str]) -> list[WindowSpec]:
+        """Give Spark's own windows."""
+        ordered = Over.partitionBy(*keys).orderBy("t")
+        ranges = [ordered.rangeBetween(-length, Over.currentRow) for length in self.ranges]
+        return ranges + [ordered.rowsBetween(1 - count, Over.currentRow) for count in self.counts]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked rolling query."""
+
+    events: Events
+    frames: Frames
+    columns: tuple[str, ...]
+    """The input's columns."""
+    names: tuple[tuple[str, ...], ...]
+    """The result's column of every aggregate and frame."""
+
+    @property
+    def carried(self) -> list[str]:
+        """The safe names of the input's columns."""
+        return [f"c{i}" for i in range(len(self.columns))]
+
+    def finish(self, frame: DataFrame, results: list[list[Column]]) -> DataFrame:
+        """Give the input's columns their names again, and every aggregate's result over every frame its own."""
+        kept = [F.col(safe).alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
+        made = [
+            column.cast(field.dataType).alias(name)
+            for field, columns, names in zip(self.events.results, results, self.names, strict=True)
+            for column, name in zip(columns, names, strict=True)
+        ]
+        return frame.select(*kept, *made)
+
+
+def rolling(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    ranges: Length | Iterable[Length] = (),
+    aggregates: Aggregate | Iterable[Aggregate] = (),
+    *,
+    rows: int | Iterable[int] = (),
+    strategy: str = "auto",
+    statistics: Statistics | None = None,
+) -> DataFrame:
+    """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
+
+    A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
+    events of the same time. Of rows=[100] it is ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
+    columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
+    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way. Statistics, if
+    given, save the small job that the input is sampled with.
+    """
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
+        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent' or 'kernel'.")
+    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(aggregates))
+    if strategy == "independent" or _obstacle(request):
+        return _independent(request)
+    statistics = statistics or measure(request.events)
+    if strategy == "auto" and not _pays(request, statistics):
+        return _independent(request)
+    return _by_kernel(request, statistics)
+
+
+def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Frames:
+    """Check what is looked back on; an int among the ranges is in microseconds."""
+    windows = [Window(length).timed() for length in several(ranges)]
+    check_lengths(windows)
+    counts = several(rows)
+    for count in counts:
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MOST_ROWS:
+            raise QueryError(f"rows has {count!r}. Use whole numbers from 1 to {MOST_ROWS}.")
+    labels = (*(window.label for window in windows), *(f"{count}rows" for count in counts))
+    if not labels:
+        raise QueryError("no ranges are asked for. Give at least one, such as ranges=['1 hour'] or rows=[100].")
+    if twice := repeated(labels):
+        raise QueryError(f"range {twice!r} is asked for twice. Leave one out.")
+    return Frames(tuple(int(window.range) for window in windows), counts, labels)
+
+
+def _checked(
+    df: DataFrame, time: Key, by: Key | Iterable[Key], frames: Frames, aggregates: tuple[Aggregate, ...]
+) -> Request:
+    """Check a query against a DataFrame; nothing runs."""
+    refuse_stream(df, "mt.rolling")
+    names = tuple(tuple(wide_name(asked.name, label) for label in frames.labels) for asked in aggregates)
+    fold = folding(df)
+    if twice := repeated(map(fold, df.columns)):
+        raise QueryError(f"the input has two columns {twice!r}. Rename one, for example with df.toDF(…).")
+    if twice := repeated(map(fold, [*df.columns, *(name for group in names for name in group)])):
+        raise QueryError(f"column {twice!r} would stand twice in the result. Rename an aggregate with .alias(…).")
+    when, keys = expression(df, time, "time"), [expression(df, key, "by") for key in key_list(by)]
+    if twice := repeated(key.name for key in keys):
+        raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
+    events = read(df, when, keys, aggregates, carry=True)
+    events = replace(events, results=_results(events, frames))
+    return Request(events, frames, tuple(df.columns), names)
+
+
+def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
+    """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
+    over = frames.over(events.keys)[0]
+    try:
+        return tuple(events.frame.select(*(made.plain.over(over) for made in events.recipes)).schema)
+    except AnalysisException:
+        _say_why(events, over)
+        raise
+
+
+def _say_why(events: Events, over: WindowSpec) -> None:
+    """Find the key or the aggregate that Spark does not take in a window."""
+    for i, (name, found) in enumerate(zip(events.by, events.key_types, strict=True)):
+        try:
+            _ = events.frame.orderBy(f"k{i}").schema
+        except AnalysisException as error:
+            kind = found.simpleString()
+            raise QueryError(f"key {name!r} is of type {kind}, which Spark cannot sort by. Use another.") from error
+    for made in events.recipes:
+        try:
+            _ = events.frame.select(made.plain.over(over)).schema
+        except AnalysisException as error:
+            raise UnsupportedError(
+                f"Spark does not evaluate {made.aggregate!r} over a rolling window. Use sum, count, avg, min, max or "
+                f"another aggregate that it does, or mt.aggregate with hopping windows. Spark says: {first_line(error)}"
+            ) from error
+
+
+def _independent(request: Request) -> DataFrame:
+    """Evaluate every frame alone, as a Spark user writes it."""
+    windows = request.frames.over(request.events.keys)
+    return request.finish(
+        request.events.frame, [[made.plain.over(window) for window in windows] for made in request.events.recipes]
+    )
+
+
+def _obstacle(request: Request) -> str | None:
+    """Say why kernels cannot take a query; None if they can."""
+    schema = request.events.frame.schema
+    for name, safe in zip(request.columns, request.carried, strict=True):
+        if not _travels(schema[safe].dataType):
+            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}"
+    return kernel.obstacle(request.events)
+
+
+def _travels(found: T.DataType) -> bool:
+    """Tell whether a type's values go to Python and come back unchanged."""
+    if isinstance(found, T.StructType):
+        return repeated(found.names) is None and all(_travels(field.dataType) for field in found)
+    if isinstance(found, T.ArrayType):
+        return _travels(found.elementType)
+    if isinstance(found, T.MapType):
+        return _travels(found.keyType) and _travels(found.valueType)
+    return kernel.is_flat(found) or isinstance(found, T.NullType | T.DayTimeIntervalType)
+
+
+def _pays(request: Request, statistics: Statistics) -> bool:
+    """Tell whether kernels are estimated to be cheaper than plain Spark."""
+    events, frames = request.events, request.frames
+    columns = sum(len(names) for names in events.partials)
+    work = Work(statistics, columns, len(events.keys), prices(events)[0])
+    lengths = frame_rows(work, frames.ranges, frames.counts)
+    tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
+    asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
+    return asked.kernel() < asked.plain()
+
+
+def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:
+    """Evaluate all frames in one pass over the rows in order of key and time."""
+    events, frames = request.events, request.frames
+    chunks = _chunks(frames, statistics)
+    parts = events.lift(events.frame, *request.carried)
+    if chunks is not None:  # the halo lies before a chunk: one after the chunk, of times that are later by a halo
+        later = (F.col("t") + max(frames.ranges)).alias("t")
+        parts = kernel.chunked(parts.select(later, *parts.columns[1:]), chunks, timeless=True)
+    task = Task(kernel.layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
+    rolled = kernel.mapped(kernel.in_order(events, parts, chunks), roll, task, _schema(request, task))
+    columns = [events.lowered(f"f{frame}") for frame in range(len(frames.labels))]
+    return request.finish(rolled, [list(group) for group in zip(*columns, strict=True)])
+
+
+def _chunks(frames: Frames, statistics: Statistics) -> Chunks | None:
+    """Cut hot keys by time; not where rows are counted, since a count may reach back as far as it likes."""
+    if frames.counts:
+        return None
+    longest = max(frames.ranges)
+    length = kernel.chunk_length(longest, statistics)
+    return Chunks(length, longest + 1) if length < statistics.span else None
+
+
+def _schema(request: Request, task: Task) -> T.StructType:
+    """Give the columns that come back: those carried as they went, then partials."""
+    events = request.events
+    carried = [events.frame.schema[name] for name in request.carried]
+    partials = [events.lifted_schema[name].dataType for group in events.partials for name in group]
+    types = partials * len(request.frames.labels)
+    made = [T.StructField(name, found) for name, found in zip(task.names[len(carried) :], types, strict=True)]
+    return T.StructType([*carried, *made])

@@ -1,0 +1,294 @@
+"""mt.rolling: whatever the strategy, the rows are those of Spark's own window functions."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.spark.sessions import ARROW_ROWS
+from tests.spark.cases import LOOSE, equal, quoted, random_events
+from tests.spark.test_edges import setting
+
+LENGTHS = {
+    "1 us": 1,
+    "20 ms": 20_000,
+    "7 s": 7_000_000,
+    "1m30s": 90_000_000,
+    "1 h": 3_600_000_000,
+    "30 d": 2592000000000,
+}
+
+
+def plain_rolling(
+    df: DataFrame, by: Iterable[str], ranges: Iterable[str], rows: Iterable[int], plain: dict[str, Column]
+) -> DataFrame:
+    """Write what a Spark user writes today; wall-clock times count as UTC."""
+    ordered = Window.partitionBy(*map(quoted, by)).orderBy(F.unix_micros(F.col("ts").cast("timestamp")))
+    frames = {name: ordered.rangeBetween(-LENGTHS[name], Window.currentRow) for name in ranges}
+    frames |= {f"{count} rows": ordered.rowsBetween(1 - count, Window.currentRow) for count in rows}
+    return df.select(
+        "*",
+        *(
+            column.over(frame).alias(f"{name}_{label.replace(' ', '')}")
+            for name, column in plain.items()
+            for label, frame in frames.items()
+        ),
+    )
+
+
+def assert_same_events(actual: DataFrame, expected: DataFrame, context: object = "") -> None:
+    """Compare schemas with nullability, and rows told by the column unique; floats to 1e-9."""
+    ours, theirs = ([(f.name, f.dataType, f.nullable) for f in frame.schema] for frame in (actual, expected))
+    assert ours == theirs
+    found, wanted = ({row["unique"]: row for row in frame.collect()} for frame in (actual, expected))
+    assert found.keys() == wanted.keys(), context
+    assert actual.count() == len(found), context
+    for key, row in wanted.items():
+        for name, value, theirs_value in zip(actual.columns, found[key], row, strict=True):
+            loose = 1e-6 if name.split(" ")[0] in LOOSE else 1e-9
+            assert equal(value, theirs_value, loose), f"{name}: {value!r} != {theirs_value!r} in {row} {context}"
+
+
+def uses_kernel(frame: DataFrame) -> bool:
+    text = io.StringIO()
+    with redirect_stdout(text):
+        frame.explain()
+    return "MapInArrow" in text.getvalue()
+
+
+def in_chunks(ranges: Iterable[str]) -> mt.Statistics:
+    """Give an estimate of the span that cuts the data into many chunks."""
+    return mt.Statistics(rows=100, keys=1, span=2 * max(LENGTHS[name] for name in ranges) + 1)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
+    """Random types, keys, ties, nulls, frames; rows in order are only known where times are."""
+    r = random.Random(1000 + seed)
+    counted = seed % 3 == 0
+    frame, by, aggregates, plain = random_events(spark, r, seed, holistic=False, unique_times=counted or None)
+    ranges = r.sample(list(LENGTHS), r.randint(0 if counted else 1, 4))
+    rows = r.sample([1, 2, 5, 100], r.randint(1, 3)) if counted else []
+    frame = frame.where(F.col("ts").isNotNull()) if rows else frame
+    named = {asked.name: column for asked, column in zip(aggregates, plain, strict=True)}
+    expected = plain_rolling(frame, by, ranges, rows, named).cache()
+    with setting(spark, ARROW_ROWS, r.choice(["7", "10000"])):
+        ask = partial(mt.rolling, frame, "ts", by, ranges, aggregates, rows=rows)
+        assert_same_events(ask(strategy="kernel"), expected, (seed, "kernel"))
+        assert_same_events(ask(), expected, (seed, "auto"))
+        if ranges and not rows:
+            assert_same_events(ask(strategy="kernel", statistics=in_chunks(ranges)), expected, (seed, "chunks"))
+    expected.unpersist()
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> Iterator[DataFrame]:
+    """Give two thousand events with ties, some of no time, of three keys."""
+    number = F.col("id")
+    made = spark.range(0, 2000, 1, 3).select(
+        F.when(number % 50 != 0, F.timestamp_micros((number % 700 - 300) * 1_000_000)).alias("ts"),
+        F.when(number % 7 != 0, F.concat(F.lit("k"), number % 3)).alias("key"),
+        (number * 7 % 101).alias("v"),
+        number.alias("unique"),
+    )
+    yield made.cache()
+    made.unpersist()
+
+
+@pytest.mark.parametrize("by", [[], ["key"]])
+def test_events_without_a_time_are_peers(events: DataFrame, by: list[str]) -> None:
+    asked = [mt.count().alias("n"), mt.sum("v").alias("s"), mt.last("v").alias("l")]
+    named = {"n": F.count("*"), "s": F.sum("v"), "l": F.max_by("v", F.unix_micros("ts"))}
+    known = events.where("ts is null or unique < 700")  # a last value of several of the same time may be any
+    expected = plain_rolling(known, by, ["7 s", "1m30s"], [], named)
+    actual = mt.rolling(known, "ts", by, ["7 s", "1m30s"], asked, strategy="kernel")
+    assert uses_kernel(actual)
+    assert_same_events(actual, expected)
+    one = known.where("ts is not null or unique < 21")
+    expected = plain_rolling(one, by, ["7 s"], [3], named)
+    if by:  # two rows without a time have no order among them
+        assert_same_events(mt.rolling(one, "ts", by, ["7 s"], asked, rows=[3], strategy="kernel"), expected)
+
+
+def test_hot_keys_are_cut_by_time(events: DataFrame) -> None:
+    named = {"low": F.min("v"), "n": F.count("v"), "mean": F.avg("v")}
+    asked = [mt.min("v").alias("low"), mt.count("v").alias("n"), mt.avg("v").alias("mean")]
+    expected = plain_rolling(events, [], ["7 s", "20 ms"], [], named)
+    for statistics in (in_chunks(["7 s"]), mt.Statistics(rows=2000, keys=100, span=1000_000_000)):
+        actual = mt.rolling(events, "ts", (), ["7 s", "20 ms"], asked, strategy="kernel", statistics=statistics)
+        assert_same_events(actual, expected)
+
+
+def test_one_range_and_expressions(events: DataFrame) -> None:
+    later = F.col("ts") + F.expr("interval 3 minutes")
+    key, twice = F.upper("key"), F.col("v") * 2
+    actual = mt.rolling(events, later, key, timedelta(seconds=7), mt.max(twice).alias("m"), strategy="kernel")
+    assert actual.columns == ["ts", "key", "v", "unique", "m_7s"]
+    expected = plain_rolling(events, ["key"], ["7 s"], [], {"m": F.max(twice)})
+    assert_same_events(actual, expected)
+
+
+def test_names_of_results(events: DataFrame) -> None:
+    asked = [mt.sum("v").alias("sum"), mt.count()]
+    found = mt.rolling(events, "ts", "key", ["1 hour", "1 day 2 hours", 1500], asked, rows=100).columns[4:]
+    labels = ["1h", "1d2h", "1ms500us", "100rows"]
+    assert found == [f"{name}_{label}" for name in ("sum", "count") for label in labels]
+
+
+CARRIED = {
+    "a b": "struct(id as x, struct('é' as `y.z`, null as w) as `n n`)",
+    "a.b": "array(cast(id as int), null)",
+    "full": "array(1, 2)",
+    "c`d": "map(cast(id as string), array(named_struct('q', 1.5D)))",
+    'e"f': "cast(id as decimal(20, 3))",
+    "g'h": "date'1500-02-03'",
+    "ntz": "timestamp_ntz'1500-02-03 04:05:06.789'",
+    "zoned": "timestamp'0001-01-01 00:00:01'",
+    "bytes": "cast('x' as binary)",
+    "flag": "id > 1",
+    "nothing": "null",
+    "byte": "cast(id as tinyint)",
+    "short": "cast(id as smallint)",
+    "float": "cast('NaN' as float)",
+    "time between": "interval '1 02:03:04' day to second",
+    "int": "cast(id as int)",
+}
+STAYING = {
+    "months": "interval '1-2' year to month",
+    "mixed": "make_interval(1, 2, 3)",
+    "variant": "parse_json('{\"a\": 1}')",
+    "lower": "'A' collate UTF8_LCASE",
+    "twice": "named_struct('a', 1, 'a', 2)",
+    "nested": "array(interval '1' month)",
+}
+
+
+def test_columns_come_back_as_they_were(spark: SparkSession) -> None:
+    df = spark.range(5).select("id", *(F.expr(text).alias(name) for name, text in CARRIED.items()))
+    df = df.withColumn("unique", F.col("id")).withColumn("ts", F.timestamp_micros("id"))
+    df = df.withMetadata("flag", {"about": "flags"})
+    named = {"s": F.sum("id")}
+    actual = mt.rolling(df, "ts", "int", "7 s", mt.sum("id").alias("s"), strategy="kernel")
+    assert uses_kernel(actual)
+    assert_same_events(actual, plain_rolling(df, ["int"], ["7 s"], [], named))
+    assert actual.schema["flag"].metadata == {"about": "flags"}
+
+
+@pytest.mark.parametrize("name", STAYING)
+def test_columns_that_do_not_travel_are_evaluated_by_spark(spark: SparkSession, name: str) -> None:
+    df = spark.range(5).select(F.timestamp_micros("id").alias("ts"), "id", F.expr(STAYING[name]).alias(name))
+    actual = mt.rolling(df, "ts", (), "7 s", mt.sum("id").alias("s"), strategy="kernel")
+    assert not uses_kernel(actual)
+    assert actual.columns == ["ts", "id", name, "s_7s"]
+    assert [row[0] for row in actual.select("s_7s").orderBy("id").collect()] == [0, 1, 3, 6, 10]
+
+
+def test_keys_and_values_that_no_kernel_knows(spark: SparkSession) -> None:
+    df = spark.range(30).select(
+        F.timestamp_micros(F.col("id") * 1000).alias("ts"),
+        F.array(F.col("id") % 3).alias("k"),
+        F.expr("cast(id as decimal(38, 0))").alias("v"),
+        F.col("id").alias("unique"),
+    )
+    for by, value, plain in ((["k"], mt.count(), F.count("*")), ([], mt.sum("v"), F.sum("v"))):
+        actual = mt.rolling(df, "ts", by, "20 ms", value.alias("a"), strategy="kernel")
+        assert not uses_kernel(actual)
+        assert_same_events(actual, plain_rolling(df, by, ["20 ms"], [], {"a": plain}))
+
+
+def test_small_inputs_and_short_frames_need_no_kernel(spark: SparkSession, events: DataFrame) -> None:
+    assert not uses_kernel(mt.rolling(events, "ts", "key", "1 us", mt.sum("v")))
+    large = mt.Statistics(rows=10**7, keys=10, span=10**13)
+    assert uses_kernel(mt.rolling(events, "ts", "key", "1 hour", mt.sum("v"), statistics=large))
+
+
+HOUR = "1 hour"
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"time": "when"}, "no column 'when' in the input. Its columns are 'ts', 'key', 'v', 'unique'."),
+    ({"time": "v"}, "time column 'v' is of type bigint, not a timestamp. Timestamp columns are 'ts'."),
+    ({"by": ["key", "nowhere"]}, "no column 'nowhere'"),
+    ({"by": ["key", "key"]}, "key 'key' stands twice in by"),
+    ({"by": [3]}, "by has 3, which is no column"),
+    ({"ranges": []}, "no ranges are asked for. Give at least one, such as ranges=['1 hour'] or rows=[100]."),
+    ({"ranges": [0]}, "range 0 is not positive"),
+    ({"ranges": ["-5 minutes"]}, "range -5m is not positive"),
+    ({"ranges": ["5 parsecs"]}, "unknown unit 'parsecs'"),
+    ({"ranges": [1.5]}, "range 1.5 is no length of time"),
+    ({"ranges": ["1 hour", "60 minutes"]}, "range '1h' is asked for twice"),
+    ({"ranges": ["4000000 days"]}, "longer than the time that Spark knows"),
+    ({"rows": [0]}, "rows has 0. Use whole numbers from 1"),
+    ({"rows": [2**31]}, "rows has 2147483648"),
+    ({"rows": ["3"]}, "rows has '3'"),
+    ({"rows": [True]}, "rows has True"),
+    ({"rows": [4, 4]}, "range '4rows' is asked for twice"),
+    ({"aggregates": []}, "no aggregates are asked for"),
+    ({"aggregates": "v"}, "'v' is no aggregate"),
+    ({"aggregates": mt.sum("key")}, "sum does not take column 'key' of type string"),
+    ({"aggregates": [mt.sum("v"), mt.sum("v")]}, "column 'sum_v_1h' would stand twice in the result"),
+    ({"aggregates": mt.sum("v").alias("x"), "ranges": ["1 hour"], "more": "X_1h"}, "column 'x_1h' would stand twice"),
+    ({"more": "V"}, "the input has two columns 'v'"),
+    ({"strategy": "native"}, "unknown strategy 'native'. Use 'auto', 'independent' or 'kernel'."),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), BAD)
+def test_bad_queries_are_refused_before_any_job(
+    spark: SparkSession, events: DataFrame, changes: dict[str, Any], message: str
+) -> None:
+    asked: dict[str, Any] = {"time": "ts", "by": "key", "ranges": HOUR, "aggregates": mt.sum("v")} | changes
+    more = asked.pop("more", None)
+    df = events.select("*", F.lit(1).alias(more)) if more else events
+    jobs = sorted(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
+    with pytest.raises(mt.QueryError) as found:
+        mt.rolling(df, **asked)
+    assert message in str(found.value)
+    assert sorted(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) == jobs
+
+
+@pytest.mark.parametrize(
+    "aggregate",
+    [
+        mt.count_distinct("v"),
+        mt.median("v"),
+        mt.mode("v"),
+        mt.approx_count_distinct("v"),
+        mt.approx_quantile("v", 0.5),
+        mt.user_defined("f", "v", lift=int, combine=max, lower=int, returns="bigint"),
+    ],
+    ids=repr,
+)
+def test_what_spark_does_not_evaluate_over_such_windows(events: DataFrame, aggregate: mt.Aggregate) -> None:
+    with pytest.raises(mt.UnsupportedError, match="over a rolling window"):
+        mt.rolling(events, "ts", "key", HOUR, aggregate)
+
+
+def test_keys_that_have_no_order_and_streams_are_refused(spark: SparkSession, events: DataFrame) -> None:
+    with pytest.raises(mt.QueryError, match="cannot sort by"):
+        mt.rolling(events, "ts", F.create_map("key", "v"), HOUR, mt.count())
+    with pytest.raises(mt.UnsupportedError, match=r"mt\.rolling does not take"):
+        mt.rolling(spark.readStream.format("rate").load(), "timestamp", (), HOUR, mt.count())
+
+
+def test_an_empty_input_has_the_same_columns(spark: SparkSession) -> None:
+    df = spark.createDataFrame([], "ts timestamp, unique long, v int")
+    actual = mt.rolling(df, "ts", (), HOUR, mt.avg("v").alias("a"), strategy="kernel")
+    assert actual.collect() == []
+    assert [field.simpleString() for field in actual.schema][-1] == "a_1h:double"
+
+
+def test_the_last_moments_that_spark_knows(spark: SparkSession) -> None:
+    times = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]
+    df = spark.createDataFrame([Row(ts=time, unique=i, v=1) for i, time in enumerate(times)])
+    for strategy in ("kernel", "independent"):
+        found = mt.rolling(df, "ts", (), "3660000 days", mt.count(), strategy=strategy).collect()
+        assert sorted(row[-1] for row in found) == [1, 2]
