@@ -16,7 +16,7 @@ name, or the cheapest, and `muntin.techniques` has what each needs, costs and ho
 | `daba` | two stacks turned over little by little | associative | 5, 8 | — |
 | `slick_deque` | rows that can still be the result | selective | below 2, n | about 1 each |
 
-Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, both by two pointers, and
+Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, by two pointers, and
 `slices` the slices of rows.
 
 Unless asked for by name, nothing is ever subtracted from a float, so a long stream cannot drift. Functions are compiled
