@@ -143,7 +143,7 @@ def _planning(rows: list[Row]) -> list[str]:
         for technique, algorithm in dict.fromkeys((row["technique"], row["algorithm"]) for row in first)
     ]
     return [
-        "Seconds to plan, mean / most, on one core:",
+        "Core-seconds to plan, mean / most:",
         table(["queries", *(f"{value:,g}" for value in values)], cells),
     ]
 
@@ -186,7 +186,7 @@ def _counting(rows: list[Row]) -> list[str]:
     most = max(row["marking_seconds"] / row["formula_seconds"] for row in both)
     same = sum(row["equal"] for row in both)
     return [
-        "Milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer than 300 "
+        "Core-milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer than 300 "
         "million, or marking took longer than three seconds for fewer queries.",
         table(["slides", "queries", "slides that count", "marking", "Formula F1"], cells),
         f"Formula F1 is up to {most:,.0f} times as fast as marking and counts the same in {same} of {len(both)} cases "
@@ -200,7 +200,7 @@ def _many(rows: list[Row]) -> list[str]:
     ]
     return [
         f"{rows[0]['queries']:,} queries with {rows[0]['distinct']:,} distinct windows by WeaveShare, repaired forms:",
-        table(["technique", "seconds to plan", "trees", "cost"], cells),
+        table(["technique", "core-seconds to plan", "trees", "cost"], cells),
     ]
 
 

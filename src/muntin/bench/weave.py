@@ -8,7 +8,8 @@ from fractions import Fraction
 from itertools import product
 from random import Random
 from statistics import fmean
-from time import perf_counter
+from time import process_time
+from typing import Any
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
@@ -86,7 +87,8 @@ def weave_experiments(
 
 
 def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterator[Row]:
-    setting = replace(Setting(), **{parameter: value})
+    changed: dict[str, Any] = {parameter: value}
+    setting = replace(Setting(), **changed)
     sets = [setting.draw(seed) for seed in range(runs)]
     for technique, algorithm in product(NAMES, ALGORITHMS):
         row = {"part": "experiment", "experiment": number, "parameter": parameter, "value": value}
@@ -96,9 +98,9 @@ def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterato
 def _averages(sets: list[tuple[Window, ...]], technique: str, algorithm: str, form: str, rate: float = 1) -> Row:
     found, times = [], []
     for windows in sets:
-        start = perf_counter()
+        start = process_time()
         found.append(weave(windows, technique, rate, algorithm, form))
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     return {
         "technique": technique,
         "algorithm": algorithm,
@@ -134,15 +136,15 @@ def _counting(family: str, most: int) -> Iterator[Row]:
     for count in [count for count in COUNTED if count <= most]:
         grids: tuple[Grid, ...] = tuple((slide, 0) for slide in random.choices(FAMILIES[family], k=count))
         unmarked.cache_clear()  # slides counted before must not be faster for it
-        start = perf_counter()
+        start = process_time()
         kept = union(grids)
         by_formula = counted(kept)
         row: Row = {"part": "counting", "family": family, "queries": count, "grids": len(kept)}
-        row |= {"formula_seconds": perf_counter() - start, "marking_seconds": None}
+        row |= {"formula_seconds": process_time() - start, "marking_seconds": None}
         if patient and period(grids) <= MARKING_LENGTH:
-            start = perf_counter()
+            start = process_time()
             by_marking = marked(grids)
-            row["marking_seconds"] = perf_counter() - start
+            row["marking_seconds"] = process_time() - start
             row["equal"] = by_marking * period(kept) == by_formula * period(grids)
             patient = row["marking_seconds"] < MARKING_SECONDS
         yield row
