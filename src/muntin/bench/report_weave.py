@@ -41,7 +41,7 @@ def weave_section(result: Row) -> str:
             "Cost by the model of the incremental-evaluation paper (operations per unit of time), on its workload: "
             "slides that divide the longest one, ranges of a random number of slides. One parameter varies, the others "
             "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. Mean over "
-            "the sets; operations are counted as the paper prints them.",
+            "ten sets, over three of 10,000 queries; operations are counted as the paper prints them.",
             f"![Plan cost by experiment and technique]({WEAVE_FIGURE})",
             *(text for part, write in _PARTS.items() if parts[part] for text in write(parts[part])),
         ]
@@ -186,8 +186,8 @@ def _counting(rows: list[Row]) -> list[str]:
     most = max(row["marking_seconds"] / row["formula_seconds"] for row in both)
     same = sum(row["equal"] for row in both)
     return [
-        "Core-milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer than 300 "
-        "million, or marking took longer than three seconds for fewer queries.",
+        "Core-milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer "
+        "than 300 million, or marking took longer than three seconds for fewer queries.",
         table(["slides", "queries", "slides that count", "marking", "Formula F1"], cells),
         f"Formula F1 is up to {most:,.0f} times as fast as marking and counts the same in {same} of {len(both)} cases "
         "that both manage (paper: up to 60,000 times, 1,000,000 queries where marking manages 550).",

@@ -63,6 +63,8 @@ MARKING_LENGTH, MARKING_SECONDS = 3 * 10**8, 3.0
 
 COUNTED = (2, 5, 10, 20, 50, 100, 1000, 10_000, 100_000, 1_000_000)
 MILLION = 1_000_000
+MANY, MANY_RUNS = 10_000, 3
+"""From so many queries on, fewer sets are averaged."""
 
 
 def weave_experiments(
@@ -89,7 +91,7 @@ def weave_experiments(
 def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterator[Row]:
     changed: dict[str, Any] = {parameter: value}
     setting = replace(Setting(), **changed)
-    sets = [setting.draw(seed) for seed in range(runs)]
+    sets = [setting.draw(seed) for seed in range(runs if setting.queries < MANY else min(runs, MANY_RUNS))]
     for technique, algorithm in product(NAMES, ALGORITHMS):
         row = {"part": "experiment", "experiment": number, "parameter": parameter, "value": value}
         yield row | _averages(sets, technique, algorithm, "printed", setting.rate)
@@ -105,6 +107,7 @@ def _averages(sets: list[tuple[Window, ...]], technique: str, algorithm: str, fo
         "technique": technique,
         "algorithm": algorithm,
         "form": form,
+        "runs": len(sets),
         "cost": fmean(plan.cost for plan in found),
         "trees": fmean(len(plan.trees) for plan in found),
         "seconds": {"mean": fmean(times), "max": max(times)},
