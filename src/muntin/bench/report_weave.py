@@ -40,11 +40,20 @@ def weave_section(result: Row) -> str:
             "## Many queries in trees",
             "Cost by the model of the incremental-evaluation paper (operations per unit of time), on its workload: "
             "slides that divide the longest one, ranges of a random number of slides. One parameter varies, the others "
-            "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. Mean over "
-            "ten sets, over three of 10,000 queries; operations are counted as the paper prints them.",
+            "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. "
+            f"{_sets(parts['experiment'])} Operations are counted as the paper prints them.",
             f"![Plan cost by experiment and technique]({WEAVE_FIGURE})",
             *(text for part, write in _PARTS.items() if parts[part] for text in write(parts[part])),
         ]
+    )
+
+
+def _sets(rows: list[Row]) -> str:
+    """Tell over how many sets means are taken."""
+    runs = {row["runs"]: f"{row['value']:,} queries" for row in rows}
+    most = max(runs)
+    return (
+        f"Means are over {most} sets" + "".join(f", over {few} of {of}" for few, of in runs.items() if few < most) + "."
     )
 
 
