@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -69,7 +69,7 @@ MANY, MANY_RUNS = 10_000, 3
 
 def weave_experiments(
     runs: int = 10,
-    experiments: dict[int, tuple[str, tuple[float, ...]]] = EXPERIMENTS,
+    experiments: Mapping[int, tuple[str, Sequence[float]]] = EXPERIMENTS,
     million: int = MILLION,
     progress: Progress = lambda _: None,
 ) -> Iterator[Row]:
