@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -75,6 +79,39 @@ def many_ranges(rounds: int, progress: Progress, sizes: Iterable[int] = MANY_SIZ
                     "answers_per_second": round(len(values) * size / speeds[name]),
                     "held": int(run()),
                 }
+
+
+def first_use(progress: Progress) -> Iterator[Row]:
+    """Yield the seconds of a technique's first call in a new process: compiled, and read from disk."""
+    for operation, operator in OPERATIONS.items():
+        for name in (name for name, kind in TECHNIQUES.items() if kind.need in offers(operator)):
+            progress(f"first use of {name} for {operation}")
+            with TemporaryDirectory() as folder:
+                compiled, kept = (_first_call(name, operator, folder) for _ in range(2))
+            yield {
+                "setting": "first use",
+                "operation": operation,
+                "technique": name,
+                "compiled": round(compiled, 3),
+                "from_disk": round(kept, 3),
+            }
+
+
+def _first_call(name: str, operator: Operator, folder: str) -> float:
+    code = f"""
+import time, numpy as np
+from muntin.kernels.catalogue import reduce_ranges
+from muntin.kernels.operators import {type(operator).__name__}
+ends = np.arange(10)
+start = time.perf_counter()
+reduce_ranges({type(operator).__name__}(), np.ones(11), ends, ends + 1, by={name!r})
+print(time.perf_counter() - start)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    return float(done.stdout)
 
 
 def _bound(kernel: Callable[..., int], *arguments: Any) -> Callable[[], int]:
