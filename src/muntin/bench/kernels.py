@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -132,14 +132,15 @@ def _run_of(kernel: Callable[..., int], operator: Operator, values: Any, size: i
 
 
 def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
+    """Give the median of the processor's seconds that each run takes, which others on the machine hardly change."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run()
     for _ in range(rounds):
         for name, run in runs.items():
-            start = perf_counter()
+            start = process_time()
             run()
-            times[name].append(perf_counter() - start)
+            times[name].append(process_time() - start)
     return {name: median(found) for name, found in times.items()}
 
 
