@@ -25,7 +25,8 @@ def kernels_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Techniques of final aggregation",
-            "One core, doubles at random, a range that slides by one partial. Medians of runs in turn, in the processor's own seconds.",
+            "One core, doubles at random, a range that slides by one partial. Medians of runs in turn, in the "
+            "processor's own seconds.",
             f"![Throughput and partials held against the size of the range]({THROUGHPUT_FIGURE})",
             *(
                 part
