@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin.aggregates import Merge
+from muntin.errors import UnsupportedError
 from muntin.plan.slicing import Grid
 from muntin.spark.native import exploded, merge, partials, plain, slice_end, slice_start
 from muntin.spark.recipes import Recipe
@@ -31,8 +32,12 @@ def storable(source: Source) -> Source:
 
 
 def _storable(made: Recipe) -> Recipe:
-    if made.aggregate.function.merge is not Merge.UNION or made.lower is None:
+    if made.aggregate.function.merge is not Merge.UNION:
         return made
+    if made.lower is None:
+        raise UnsupportedError(
+            f"{made.aggregate!r} is over a type that Spark keeps no sets of on a stream. Use mt.approx_count_distinct."
+        )
     return replace(made, plain=made.lower(made.partials))
 
 

@@ -30,21 +30,37 @@ _COLUMNAR = "muntin.spark.columnar"
 
 def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
     """Give the input with its watermark, and the terms with the delay that it has."""
-    found = source.frame.schema["ts"].metadata.get(DELAY)
-    if found is None and terms.watermark is None:
+    if not source.zoned:
         raise QueryError(
-            f"time column {source.query.time!r} of the stream has no watermark, so no window would ever close. "
-            "Add watermark='10 minutes', or call withWatermark on the input."
+            f"time column {source.query.time!r} of the stream is of type timestamp_ntz; Spark gives it no watermark. "
+            f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
-    if found is not None and terms.watermark is not None:
+    found = source.frame.schema["ts"].metadata.get(DELAY)
+    if found is None:
+        _check_first(source, terms)
+        frame = source.frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
+        return storable(replace(source, frame=frame)), terms
+    if terms.watermark is not None:
         raise QueryError(
             f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
             f"watermark={str(terms.watermark)!r} is given. Leave one of the two out."
         )
-    if found is None:
-        frame = source.frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
-        return storable(replace(source, frame=frame)), terms
     return storable(source), Terms(Duration(found * 1000), terms.late, terms.output)
+
+
+def _check_first(source: Source, terms: Terms) -> None:
+    """Refuse a time that has no watermark and is given none, or that would be given a second one."""
+    time = source.query.time
+    if _watermarks(source.frame):  # Spark would start the query, and end it after the first micro-batch
+        raise QueryError(
+            f"the input has a watermark, but not on time column {time!r}, and Spark keeps one only. "
+            f"Call withWatermark({time!r}, …) instead, or use the time column that has it."
+        )
+    if terms.watermark is None:
+        raise QueryError(
+            f"time column {time!r} of the stream has no watermark, so no window would ever close. "
+            "Add watermark='10 minutes', or call withWatermark on the input."
+        )
 
 
 def plan_stream(source: Source, strategy: str, statistics: Statistics | None, terms: Terms) -> StreamPlan:
@@ -111,7 +127,7 @@ def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
     """Give the streaming DataFrame of a plan."""
     match plan.shape:
         case StreamShape.INDEPENDENT:
-            return _without_reuse(independent(source, plan.windows))
+            return _with_watermarks(source, independent(source, plan.windows), len(plan.windows))
         case StreamShape.EXPAND:
             return expand(source, plan.windows)
         case StreamShape.SLICES_EXPLODE:
@@ -120,18 +136,24 @@ def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
     return packed
 
 
-def _without_reuse(union: DataFrame) -> DataFrame:
-    """Refuse a union whose branches would share an exchange.
+def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
+    """Refuse a union whose branches would share an exchange with the watermark below it.
 
-    Spark 4.3 gives operators above a shared exchange no watermark: they never close a window, and keep all state. The
+    Spark 4.3 gives operators above a reused exchange no watermark: they never close a window, and keep all state. The
     setting is read when the query starts, so nothing that is done here and taken back would last until then.
     """
-    text = io.StringIO()
-    with redirect_stdout(text):
-        union.explain()
-    if "ReusedExchange" in text.getvalue():
+    if _watermarks(union) < branches * _watermarks(source.frame):
         raise UnsupportedError(
-            "the input has a shuffle that the windows of strategy 'independent' would share, and Spark then closes "
-            f"only one of them. Use strategy='native', or spark.conf.set({REUSE!r}, 'false') before the query starts."
+            "the input has a shuffle above its watermark, which the windows of strategy 'independent' would share, and "
+            "Spark would close only one of them. Use strategy='native', put withWatermark after the shuffle, or "
+            f"spark.conf.set({REUSE!r}, 'false') before the query starts."
         )
     return union
+
+
+def _watermarks(frame: DataFrame) -> int:
+    """Count the operators in a plan that move the watermark."""
+    text = io.StringIO()
+    with redirect_stdout(text):
+        frame.explain()
+    return text.getvalue().count("EventTimeWatermark")

@@ -1,4 +1,4 @@
-"""mt.progress: how far a running query is, in a few numbers."""
+"""mt.progress: what Spark reports of a running query, in a few numbers."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def progress(
     """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave."""
     if isinstance(query, StreamingQueryProgress):
         return _summed([query])
-    found = query if isinstance(query, Iterable) else getattr(query, "recentProgress", None)
-    reports = list(found) if found is not None else [None]
-    if not all(isinstance(report, StreamingQueryProgress) for report in reports):
+    given = list(query) if isinstance(query, Iterable) else getattr(query, "recentProgress", [query])
+    reports = [report for report in given if isinstance(report, StreamingQueryProgress)]
+    if len(reports) < len(given):
         raise QueryError(f"{query!r} has no progress. Give a StreamingQuery, or its recentProgress.")
     return _summed(reports)
 
@@ -93,8 +93,9 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
 
 
 def _late(report: StreamingQueryProgress) -> int:
-    observed = [row.asDict().get(LATE) for row in report.observedMetrics.values()]
-    return sum(found.numRowsDroppedByWatermark for found in report.stateOperators) + sum(n for n in observed if n)
+    dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
+    observed = [row.asDict().get(LATE) or 0 for row in report.observedMetrics.values()]
+    return int(sum(dropped) + sum(observed))
 
 
 def _operator(found: StateOperatorProgress) -> OperatorState:
