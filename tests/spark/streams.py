@@ -99,7 +99,7 @@ def out_of_order(r: random.Random, table: pa.Table, delay: timedelta, files: int
     times = [time.timestamp() if time else 0.0 for time in table["ts"].to_pylist()]
     order = sorted(range(len(times)), key=lambda row: times[row] + r.uniform(0, seconds))
     cuts = sorted(r.randint(0, len(order)) for _ in range(files - 1))
-    return [table.take(order[a:b]) for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+    return [table.take(pa.array(order[a:b], pa.int64())) for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
 
 
 def moved(table: pa.Table, begin: datetime = BEGIN) -> pa.Table:

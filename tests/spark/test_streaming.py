@@ -46,7 +46,7 @@ def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
     for strategy in SHAPES:
         asked = ask(by=by, windows=windows, aggregates=aggregates, watermark=DELAY, strategy=strategy)
         result = replay.run(asked)
-        assert_same(result.rows, expected, by, (seed, strategy, windows))
+        assert_same(result.rows, expected, by, (seed, strategy, windows), nullable=False)
         assert result.progress.late == 0
     expected.unpersist()
 
@@ -67,7 +67,7 @@ def test_all_aggregates_are_kept(replay: Replay, strategy: str) -> None:
     asked = ask(windows=windows, aggregates=aggregates, strategy=strategy)
     rows = replay.batch.where(F.col("ts") < F.lit(BEGIN + timedelta(seconds=900)))
     expected = mt.aggregate(rows, **(asked | {"strategy": "independent"}))
-    assert_same(replay.run(asked).rows, expected, ["k"])
+    assert_same(replay.run(asked).rows, expected, ["k"], nullable=False)
 
 
 LATE = [

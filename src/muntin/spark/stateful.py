@@ -50,7 +50,7 @@ def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Gri
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
     time = F.col("t")
     slices = _instance(source, slice_start(time, found), slice_end(time, found), "slice")
-    closed = partials(source, source.rows.withColumn("slice", slices), "slice")
+    closed = partials(source, source.rows.select("*", slices), "slice")  # withColumn loses metadata on Spark Connect
     starts = closed.withColumn("t", source.micros(F.col("slice.start"))).drop("slice")
     return _finished(source, merge(source, _placed(source, starts, windows), "window"), source.lowered())
 
@@ -74,17 +74,19 @@ def _instance(source: Source, start: Column, end: Column, name: str) -> Column:
 
 
 def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
-    """Give an instance once for each window that has it; instances of windows no longer asked for are left out."""
+    """Give an instance once for each window that has it; instances of windows no longer asked for are left out.
+
+    Spark would look for the ids below the aggregation, for every row instead of every instance, and not among old
+    state; it moves nothing that depends on the partition.
+    """
     start = source.micros(F.col("window.start"))
     timed = frame.withColumn("s", start).withColumn("r", source.micros(F.col("window.end")) - start)
     labels = ", ".join(
         f"if(r = {int(w.range)}L and pmod(s - {int(w.offset)}L, {int(w.slide)}L) = 0L, {literal(w.label)}, null)"
         for w in source.query.windows
     )
-    if _unique(window.range for window in source.query.windows):
-        named = timed.withColumn("id", F.expr(f"coalesce({labels})")).where("id is not null")
-    else:
-        named = timed.withColumn("id", F.explode(F.expr(f"array_compact(array({labels}))")))
+    ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
+    named = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
     return source.named(named, F.coalesce(F.col("id"), F.lit("")), F.col("window"), aggregates)
 
 
