@@ -31,6 +31,7 @@ bench: $(READY) $(KERNELS) java
 	$(BIN)/muntin bench planning
 	$(BIN)/muntin bench kernels
 	$(BIN)/muntin bench weave
+	$(BIN)/muntin bench woven
 	for experiment in paper-1m paper-10m keyed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench report

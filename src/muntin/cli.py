@@ -178,9 +178,10 @@ def bench_kernels(out: Path, rounds: int) -> None:
     """Measure all techniques of final aggregation, for one range and for many."""
     from itertools import chain
 
-    from muntin.bench.kernels import many_ranges, one_range
+    from muntin.bench.kernels import first_use, many_ranges, one_range
 
-    _run("kernels", out, chain(one_range(rounds, _say), many_ranges(rounds, _say)), rounds=rounds, seeds="1, 2")
+    rows = chain(one_range(rounds, _say), many_ranges(rounds, _say), first_use(_say))
+    _run("kernels", out, rows, rounds=rounds, seeds="1, 2")
 
 
 @bench.command("rolling")
@@ -192,6 +193,16 @@ def bench_rolling(rounds: int, data: Path, out: Path) -> None:
     from muntin.bench.rolling import rolling
 
     _run("rolling", out, rolling(data.absolute(), rounds, _say), rounds=rounds)
+
+
+@bench.command("woven")
+@click.option("--rounds", default=3, show_default=True, help="How often every plan runs.")
+@_out("woven")
+def bench_woven(out: Path, rounds: int) -> None:
+    """Run the trees of the multi-query optimizers on the kernels, and compare with their estimates."""
+    from muntin.bench.woven import estimated_and_measured
+
+    _run("woven", out, estimated_and_measured(rounds, _say), rounds=rounds, seeds="0, 1, 2")
 
 
 @bench.command("report")

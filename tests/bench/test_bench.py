@@ -172,3 +172,31 @@ def test_the_decision_on_candidates_quotes_the_benchmark() -> None:
     assert f"up to {100 * (worst - 1):.1f} % dearer" in text
     counts = [row["tumbling"]["optimal"] for row in rows]
     assert re.search(rf"optimal in\s+{counts[0]} sets \(slides to 12\) and {counts[1]} sets", text)
+
+
+def test_the_decision_on_tri_weave_quotes_the_benchmark() -> None:
+    text = (ROOT / "docs" / "decisions" / "0007-triweave-cost.md").read_text(encoding="utf-8")
+    rows = [
+        row for row in load(RESULTS / "weave.json")["rows"] if row["part"] == "variant" and row["form"] == "printed"
+    ]
+    found = {(row["technique"], row["algorithm"]): row for row in rows}
+    names = {technique for technique, _ in found}
+    apart = {
+        algorithm: max(abs(found[name, algorithm]["cost"] / found[name, "weave_share"]["cost"] - 1) for name in names)
+        for algorithm in ("tri_weave", "tri_weave_b")
+    }
+    assert re.search(rf"A costs up\s+to {100 * apart['tri_weave']:.1f} % more", text)
+    assert all(found[name, "tri_weave"]["trees"] == found[name, "weave_share"]["trees"] for name in names)
+    assert re.search(rf"B costs\s+up to {100 * apart['tri_weave_b']:.1f} % less", text)
+    assert f"at least {min(found[name, 'tri_weave_b']['trees'] for name in names):.1f} trees" in text
+
+
+def test_many_queries_are_planned_in_time() -> None:
+    rows = load(RESULTS / "weave.json")["rows"]
+    large = [row for row in rows if row.get("parameter") == "queries" and row["value"] == 10_000]
+    assert len(large) == 20
+    assert all(row["seconds"]["max"] < 30 for row in large)
+    million = [row for row in rows if row["part"] == "many"]
+    assert len(million) == 5
+    assert all(row["queries"] == 1_000_000 and row["seconds"]["max"] < 180 for row in million)
+    assert all(row["equal"] for row in rows if row.get("marking_seconds") is not None)

@@ -191,7 +191,7 @@ def test_rates_and_units_are_those_of_plan() -> None:
 )
 def test_mistakes_name_the_choices(arguments: dict[str, str], message: str) -> None:
     with pytest.raises(mt.QueryError, match=message):
-        mt.weave(TWO, **arguments)  # type: ignore[arg-type]
+        mt.weave(TWO, **arguments)
 
 
 def test_the_optimum_is_for_few_windows() -> None:

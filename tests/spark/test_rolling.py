@@ -153,7 +153,7 @@ CARRIED = {
     'e"f': "cast(id as decimal(20, 3))",
     "g'h": "date'1500-02-03'",
     "ntz": "timestamp_ntz'1500-02-03 04:05:06.789'",
-    "zoned": "timestamp'0001-01-01 00:00:01'",
+    "zoned": "timestamp'1801-01-01 00:00:01'",
     "bytes": "cast('x' as binary)",
     "flag": "id > 1",
     "nothing": "null",
@@ -233,7 +233,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"rows": [4, 4]}, "range '4rows' is asked for twice"),
     ({"aggregates": []}, "no aggregates are asked for"),
     ({"aggregates": "v"}, "'v' is no aggregate"),
-    ({"aggregates": mt.sum("key")}, "sum does not take column 'key' of type string"),
+    ({"aggregates": mt.bool_and("v")}, "bool_and does not take column 'v' of type bigint"),
     ({"aggregates": [mt.sum("v"), mt.sum("v")]}, "column 'sum_v_1h' would stand twice in the result"),
     ({"aggregates": mt.sum("v").alias("x"), "ranges": ["1 hour"], "more": "X_1h"}, "column 'x_1h' would stand twice"),
     ({"more": "V"}, "the input has two columns 'v'"),
@@ -260,7 +260,6 @@ def test_bad_queries_are_refused_before_any_job(
     [
         mt.count_distinct("v"),
         mt.median("v"),
-        mt.mode("v"),
         mt.approx_count_distinct("v"),
         mt.approx_quantile("v", 0.5),
         mt.user_defined("f", "v", lift=int, combine=max, lower=int, returns="bigint"),
@@ -290,5 +289,7 @@ def test_the_last_moments_that_spark_knows(spark: SparkSession) -> None:
     times = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]
     df = spark.createDataFrame([Row(ts=time, unique=i, v=1) for i, time in enumerate(times)])
     for strategy in ("kernel", "independent"):
-        found = mt.rolling(df, "ts", (), "3660000 days", mt.count(), strategy=strategy).collect()
+        found = (
+            mt.rolling(df, "ts", (), "3660000 days", mt.count(), strategy=strategy).select("count_3660000d").collect()
+        )
         assert sorted(row[-1] for row in found) == [1, 2]

@@ -43,7 +43,7 @@ def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
     rows = replay.batch.where(F.col("ts").isNull() | (F.col("ts") < F.lit(end["ts"][0].as_py())))
     named = [column.alias(asked.name) for column, asked in zip(plain, aggregates, strict=True)]
     expected = plain_spark(rows, "ts", by, windows, named).cache()
-    for strategy in SHAPES:
+    for strategy in SHAPES if seed == 0 else SHAPES[1:]:  # plain Spark has an operator for every window, and takes long
         asked = ask(by=by, windows=windows, aggregates=aggregates, watermark=DELAY, strategy=strategy)
         result = replay.run(asked)
         assert_same(result.rows, expected, by, (seed, strategy, windows), nullable=False)

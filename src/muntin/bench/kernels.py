@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median
-from time import perf_counter
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -77,6 +81,39 @@ def many_ranges(rounds: int, progress: Progress, sizes: Iterable[int] = MANY_SIZ
                 }
 
 
+def first_use(progress: Progress) -> Iterator[Row]:
+    """Yield the seconds of a technique's first call in a new process: compiled, and read from disk."""
+    for operation, operator in OPERATIONS.items():
+        for name in (name for name, kind in TECHNIQUES.items() if kind.need in offers(operator)):
+            progress(f"first use of {name} for {operation}")
+            with TemporaryDirectory() as folder:
+                compiled, kept = (_first_call(name, operator, folder) for _ in range(2))
+            yield {
+                "setting": "first use",
+                "operation": operation,
+                "technique": name,
+                "compiled": round(compiled, 3),
+                "from_disk": round(kept, 3),
+            }
+
+
+def _first_call(name: str, operator: Operator, folder: str) -> float:
+    code = f"""
+import time, numpy as np
+from muntin.kernels.catalogue import reduce_ranges
+from muntin.kernels.operators import {type(operator).__name__}
+ends = np.arange(10)
+start = time.perf_counter()
+reduce_ranges({type(operator).__name__}(), np.ones(11), ends, ends + 1, by={name!r})
+print(time.perf_counter() - start)
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    return float(done.stdout)
+
+
 def _bound(kernel: Callable[..., int], *arguments: Any) -> Callable[[], int]:
     return lambda: kernel(*arguments)
 
@@ -95,14 +132,15 @@ def _run_of(kernel: Callable[..., int], operator: Operator, values: Any, size: i
 
 
 def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
+    """Give the median of the processor's seconds that each run takes, which others on the machine hardly change."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run()
     for _ in range(rounds):
         for name, run in runs.items():
-            start = perf_counter()
+            start = process_time()
             run()
-            times[name].append(perf_counter() - start)
+            times[name].append(process_time() - start)
     return {name: median(found) for name, found in times.items()}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from muntin.bench.planning import growth
 from muntin.bench.record import Row, load
 from muntin.bench.report_batch import BATCH
-from muntin.bench.report_kernels import kernels_section
+from muntin.bench.report_kernels import kernels_section, woven_section
 from muntin.bench.report_rolling import ROLLING
 from muntin.bench.report_weave import weave_section
 from muntin.bench.tables import table
@@ -26,6 +26,7 @@ def report(results: Path) -> str:
         "quality": _quality,
         "planning": _planning,
         "weave": weave_section,
+        "woven": woven_section,
     }
     parts = [
         "# Benchmarks",

@@ -40,11 +40,20 @@ def weave_section(result: Row) -> str:
             "## Many queries in trees",
             "Cost by the model of the incremental-evaluation paper (operations per unit of time), on its workload: "
             "slides that divide the longest one, ranges of a random number of slides. One parameter varies, the others "
-            "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. Mean over "
-            "the sets; operations are counted as the paper prints them.",
+            "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. "
+            f"{_sets(parts['experiment'])} Operations are counted as the paper prints them.",
             f"![Plan cost by experiment and technique]({WEAVE_FIGURE})",
             *(text for part, write in _PARTS.items() if parts[part] for text in write(parts[part])),
         ]
+    )
+
+
+def _sets(rows: list[Row]) -> str:
+    """Tell over how many sets means are taken."""
+    runs = {row["runs"]: f"{row['value']:,} queries" for row in rows}
+    most = max(runs)
+    return (
+        f"Means are over {most} sets" + "".join(f", over {few} of {of}" for few, of in runs.items() if few < most) + "."
     )
 
 
@@ -143,7 +152,7 @@ def _planning(rows: list[Row]) -> list[str]:
         for technique, algorithm in dict.fromkeys((row["technique"], row["algorithm"]) for row in first)
     ]
     return [
-        "Seconds to plan, mean / most, on one core:",
+        "Core-seconds to plan, mean / most:",
         table(["queries", *(f"{value:,g}" for value in values)], cells),
     ]
 
@@ -186,8 +195,8 @@ def _counting(rows: list[Row]) -> list[str]:
     most = max(row["marking_seconds"] / row["formula_seconds"] for row in both)
     same = sum(row["equal"] for row in both)
     return [
-        "Milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer than 300 "
-        "million, or marking took longer than three seconds for fewer queries.",
+        "Core-milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer "
+        "than 300 million, or marking took longer than three seconds for fewer queries.",
         table(["slides", "queries", "slides that count", "marking", "Formula F1"], cells),
         f"Formula F1 is up to {most:,.0f} times as fast as marking and counts the same in {same} of {len(both)} cases "
         "that both manage (paper: up to 60,000 times, 1,000,000 queries where marking manages 550).",
@@ -200,7 +209,7 @@ def _many(rows: list[Row]) -> list[str]:
     ]
     return [
         f"{rows[0]['queries']:,} queries with {rows[0]['distinct']:,} distinct windows by WeaveShare, repaired forms:",
-        table(["technique", "seconds to plan", "trees", "cost"], cells),
+        table(["technique", "core-seconds to plan", "trees", "cost"], cells),
     ]
 
 

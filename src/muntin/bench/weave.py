@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from random import Random
 from statistics import fmean
-from time import perf_counter
+from time import process_time
+from typing import Any
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
@@ -62,11 +63,13 @@ MARKING_LENGTH, MARKING_SECONDS = 3 * 10**8, 3.0
 
 COUNTED = (2, 5, 10, 20, 50, 100, 1000, 10_000, 100_000, 1_000_000)
 MILLION = 1_000_000
+MANY, MANY_RUNS = 10_000, 3
+"""From so many queries on, fewer sets are averaged."""
 
 
 def weave_experiments(
     runs: int = 10,
-    experiments: dict[int, tuple[str, tuple[float, ...]]] = EXPERIMENTS,
+    experiments: Mapping[int, tuple[str, Sequence[float]]] = EXPERIMENTS,
     million: int = MILLION,
     progress: Progress = lambda _: None,
 ) -> Iterator[Row]:
@@ -86,8 +89,9 @@ def weave_experiments(
 
 
 def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterator[Row]:
-    setting = replace(Setting(), **{parameter: value})
-    sets = [setting.draw(seed) for seed in range(runs)]
+    changed: dict[str, Any] = {parameter: value}
+    setting = replace(Setting(), **changed)
+    sets = [setting.draw(seed) for seed in range(runs if setting.queries < MANY else min(runs, MANY_RUNS))]
     for technique, algorithm in product(NAMES, ALGORITHMS):
         row = {"part": "experiment", "experiment": number, "parameter": parameter, "value": value}
         yield row | _averages(sets, technique, algorithm, "printed", setting.rate)
@@ -96,13 +100,14 @@ def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterato
 def _averages(sets: list[tuple[Window, ...]], technique: str, algorithm: str, form: str, rate: float = 1) -> Row:
     found, times = [], []
     for windows in sets:
-        start = perf_counter()
+        start = process_time()
         found.append(weave(windows, technique, rate, algorithm, form))
-        times.append(perf_counter() - start)
+        times.append(process_time() - start)
     return {
         "technique": technique,
         "algorithm": algorithm,
         "form": form,
+        "runs": len(sets),
         "cost": fmean(plan.cost for plan in found),
         "trees": fmean(len(plan.trees) for plan in found),
         "seconds": {"mean": fmean(times), "max": max(times)},
@@ -134,15 +139,15 @@ def _counting(family: str, most: int) -> Iterator[Row]:
     for count in [count for count in COUNTED if count <= most]:
         grids: tuple[Grid, ...] = tuple((slide, 0) for slide in random.choices(FAMILIES[family], k=count))
         unmarked.cache_clear()  # slides counted before must not be faster for it
-        start = perf_counter()
+        start = process_time()
         kept = union(grids)
         by_formula = counted(kept)
         row: Row = {"part": "counting", "family": family, "queries": count, "grids": len(kept)}
-        row |= {"formula_seconds": perf_counter() - start, "marking_seconds": None}
+        row |= {"formula_seconds": process_time() - start, "marking_seconds": None}
         if patient and period(grids) <= MARKING_LENGTH:
-            start = perf_counter()
+            start = process_time()
             by_marking = marked(grids)
-            row["marking_seconds"] = perf_counter() - start
+            row["marking_seconds"] = process_time() - start
             row["equal"] = by_marking * period(kept) == by_formula * period(grids)
             patient = row["marking_seconds"] < MARKING_SECONDS
         yield row

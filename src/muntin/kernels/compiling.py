@@ -68,6 +68,12 @@ def _end(ends, slide):  # type: ignore[no-untyped-def]
     return lambda ends, slide: max(np.int64(0), slide + ends)
 
 
+@overload(protocol.steps_by_one)
+def _steps_by_one(ends):  # type: ignore[no-untyped-def]
+    found = isinstance(ends, types.Integer)
+    return lambda ends: found
+
+
 @overload(protocol.longest)
 def _longest(lo, hi, slides):  # type: ignore[no-untyped-def]
     if isinstance(lo, types.Integer):

@@ -1,4 +1,4 @@
-"""FlatFIT: every slot points past what its partial covers, and what a look-up combines is kept for the next ones."""
+"""FlatFIT: every slot tells how many rows its partial covers, and what a look-up combines is kept for the next ones."""
 
 from __future__ import annotations
 
@@ -10,56 +10,57 @@ from muntin.kernels.protocol import answers, capacity, combine, end, load, longe
 
 @compiled
 def flatfit(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
-    """Follow the pointers of a range, and let each slot on the way cover the rest of it.
+    """Follow the slots of a range, and let each slot on the way cover the rest of it.
 
     3 combinations amortised; every n + 1 slides all n slots are met one by one. Returns the partials held at most,
-    pointers included.
+    and what they cover.
     """
     slots = capacity(longest(lo, hi, len(out)) + 1)
-    partials, pointers, stack = room(values, slots), np.empty(slots, np.int64), np.empty(slots, np.int64)
+    partials, covers, stack = room(values, slots), np.empty(slots, np.int32), np.empty(slots, np.int64)
     seen = np.int64(0)
     for k in range(len(out)):
         first, last = end(lo, k), end(hi, k)
         seen = max(seen, first)
         while seen < last:
             store(op, partials, seen & (slots - 1), load(op, values, seen))
-            pointers[seen & (slots - 1)] = seen + 1
+            covers[seen & (slots - 1)] = 1
             seen += 1
         if first < last:
-            store(op, out, k, _follow(op, partials, pointers, stack, first, last))
+            store(op, out, k, _follow(op, partials, covers, stack, first, last))
         mark(op, k)
     return 2 * slots
 
 
 @compiled
 def flatfit_many(op, values, asked, out):  # type: ignore[no-untyped-def]
-    """Follow the pointers of every answer, the longest first: the others meet slots that cover the rest already."""
+    """Follow the slots of every answer, the longest first: the others meet slots that cover the rest already."""
     slots = capacity(widest(asked) + 1)
-    partials, pointers, stack = room(values, slots), np.empty(slots, np.int64), np.empty(slots, np.int64)
+    partials, covers, stack = room(values, slots), np.empty(slots, np.int32), np.empty(slots, np.int64)
     for k in range(len(values)):
         store(op, partials, k & (slots - 1), load(op, values, k))
-        pointers[k & (slots - 1)] = k + 1
+        covers[k & (slots - 1)] = 1
         first, last = answers(asked, k)
         for answer in range(last - 1, first - 1, -1):
-            store(op, out, answer, _follow(op, partials, pointers, stack, start(asked, k, answer), k + 1))
+            store(op, out, answer, _follow(op, partials, covers, stack, start(asked, k, answer), k + 1))
         mark(op, k)
     return 2 * slots
 
 
 @compiled
-def _follow(op, partials, pointers, stack, first, last):  # type: ignore[no-untyped-def]
-    """Combine first to last; pointers are one past the last row covered, so that a slot can be met twice a slide."""
-    around, depth = len(pointers) - 1, 0
-    slot = first & around
-    while pointers[slot] < last:
-        stack[depth] = slot
+def _follow(op, partials, covers, stack, first, last):  # type: ignore[no-untyped-def]
+    """Combine first to last; a slot tells how many rows it covers, so that it can be met twice a slide."""
+    around, depth = len(covers) - 1, 0
+    row = first
+    after = row + covers[row & around]
+    while after < last:
+        stack[depth] = row
         depth += 1
-        slot = pointers[slot] & around
-    total = load(op, partials, slot)
-    while depth:
-        depth -= 1
-        slot = stack[depth]
-        total = combine(op, load(op, partials, slot), total)
-        store(op, partials, slot, total)
-        pointers[slot] = last
+        row = after
+        after = row + covers[row & around]
+    total = load(op, partials, row & around)
+    for place in range(depth - 1, -1, -1):
+        row = stack[place]
+        total = combine(op, load(op, partials, row & around), total)
+        store(op, partials, row & around, total)
+        covers[row & around] = last - row
     return total

@@ -85,6 +85,11 @@ def end(ends: Any, slide: Any) -> Any:
     return ends[slide] if isinstance(ends, np.ndarray) else max(0, slide + ends)
 
 
+def steps_by_one(ends: Any) -> bool:
+    """Tell whether every range is the one before, moved by one row."""
+    return not isinstance(ends, np.ndarray)
+
+
 def longest(lo: Any, hi: Any, slides: Any) -> Any:
     """Give the length of the longest range, at least 1."""
     return max(1, int((hi - lo).max(initial=1))) if isinstance(lo, np.ndarray) else min(hi - lo, slides)

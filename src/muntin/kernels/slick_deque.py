@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import answers, capacity, displaces, end, longest, mark, start, widest
+from muntin.kernels.protocol import answers, capacity, displaces, end, longest, mark, start, steps_by_one, widest
 
 
 @compiled
@@ -17,6 +17,8 @@ def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
     around = capacity(longest(lo, hi, len(out))) - 1
     rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
     head = tail = most = seen = np.int64(0)
+    if steps_by_one(lo) and end(hi, 0) == 1:
+        return _glide(op, values, rows, kept, hi - lo, out)
     for k in range(len(out)):
         first, last = end(lo, k), end(hi, k)
         if first >= seen:
@@ -29,6 +31,29 @@ def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
         most = max(most, tail - head)
         if first < last:
             out[k] = kept[head & around]
+        mark(op, k)
+    return 2 * most
+
+
+@compiled
+def _glide(op, values, rows, kept, size, out):  # type: ignore[no-untyped-def]
+    """Slide by one row at a time; the newest value is at hand, so that most arrivals look nothing up."""
+    around = len(rows) - 1
+    head = tail = most = np.int64(0)
+    newest = values[0]
+    for k in range(len(out)):
+        value = values[k]
+        if head < tail and rows[head & around] <= k - size:
+            head += 1
+        if head < tail and displaces(op, value, newest):
+            tail -= 1
+            while head < tail and displaces(op, value, kept[(tail - 1) & around]):
+                tail -= 1
+        rows[tail & around] = k
+        kept[tail & around] = newest = value
+        tail += 1
+        most = max(most, tail - head)
+        out[k] = kept[head & around]
         mark(op, k)
     return 2 * most
 

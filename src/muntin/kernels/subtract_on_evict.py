@@ -18,6 +18,7 @@ from muntin.kernels.protocol import (
     remove,
     room,
     start,
+    steps_by_one,
     store,
     widest,
 )
@@ -30,6 +31,9 @@ def subtract_on_evict(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
     total = load(op, values, 0)
     for k in range(len(out)):
         first, last = end(lo, k), end(hi, k)
+        if steps_by_one(lo) and 0 < first < right:
+            _glide(op, values, left, right, total, k, out)
+            break
         if first == left + 1 and last == right + 1 and first < right:
             total = exchange(op, total, load(op, values, left), load(op, values, right))
             left, right = first, last
@@ -48,6 +52,17 @@ def subtract_on_evict(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
             store(op, out, k, total)
         mark(op, k)
     return longest(lo, hi, len(out)) + 1
+
+
+@compiled
+def _glide(op, values, left, right, total, k, out):  # type: ignore[no-untyped-def]
+    """Slide by one row at a time to the end: slices have no ends to look up or to check."""
+    count = len(out) - k
+    olds, news, results = values[left : left + count], values[right : right + count], out[k:]
+    for step in range(count):
+        total = exchange(op, total, load(op, olds, step), load(op, news, step))
+        store(op, results, step, total)
+        mark(op, k + step)
 
 
 @compiled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import combine, end, load, longest, mark, room, store
+from muntin.kernels.protocol import combine, end, load, longest, mark, room, steps_by_one, store
 
 
 @compiled
@@ -34,6 +34,9 @@ def two_stacks(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
             k += 1
         if k == len(out) or end(lo, k) >= middle:
             continue
+        if steps_by_one(lo) and end(lo, k) > 0:
+            k = _glide(op, values, suffixes, end(lo, k) - base, middle, k, out)
+            continue
         newer, seen = load(op, values, middle), middle + 1
         while k < len(out):
             first, last = end(lo, k), end(hi, k)
@@ -46,3 +49,18 @@ def two_stacks(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
             mark(op, k)
             k += 1
     return 2 * most
+
+
+@compiled
+def _glide(op, values, suffixes, older, middle, k, out):  # type: ignore[no-untyped-def]
+    """Slide by one row at a time until the older rows are used up: slices have no ends to look up or to check."""
+    count = min(len(suffixes) - older, len(out) - k)
+    olds, news, answers = suffixes[older : older + count], values[middle : middle + count], out[k : k + count]
+    newer = load(op, news, 0)
+    store(op, answers, 0, combine(op, load(op, olds, 0), newer))
+    mark(op, k)
+    for step in range(1, count):
+        newer = combine(op, newer, load(op, news, step))
+        store(op, answers, step, combine(op, load(op, olds, step), newer))
+        mark(op, k + step)
+    return k + count

@@ -80,16 +80,16 @@ class Prices:
     """A row given its window structs by Spark, more than a group costs."""
     emit: float = 0.75
     """A group out of a hash aggregation, its shuffle included."""
-    explode: float = 0.12
-    exchange: float = 0.40
+    explode: float = 0.18
+    exchange: float = 0.60
     """A row shuffled and sorted by key and time."""
-    transfer: float = 0.06
+    transfer: float = 0.09
     """A row to Python."""
-    column: float = 0.03
+    column: float = 0.04
     """A value to Python."""
-    back: float = 0.12
+    back: float = 0.18
     """A row back from Python."""
-    order: float = 0.12
+    order: float = 0.22
     """A row sorted in Python."""
     element: float = 0.004
     """A value read by a kernel."""

@@ -8,12 +8,20 @@ from math import log2
 
 from muntin.plan.physical import Work
 
-FRAME = 0.5
+FRAME = 0.4
 """A row given the frame of one range by plain Spark."""
-LOOK = 0.05
+AGGREGATE = 0.25
+"""An aggregate begun for a frame by plain Spark."""
+LOOK = 0.02
 """A row of a frame read again for one aggregate by plain Spark."""
-CLIMB = 0.15
+CLIMB = 0.25
 """A level of Spark's segment tree, for one aggregate."""
+ROW = 0.5
+"""A row to Python and back, before any column."""
+CARRIED = 0.15
+"""A column to Python and back."""
+RESULT = 0.3
+"""A partial of one frame reduced, sent back and lowered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +41,18 @@ class Rolling:
         """Price plain Spark, without what the kernels need too: the scan, the shuffle, the sort.
 
         >>> from muntin.plan.physical import Statistics
-        >>> Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain()
-        12000.0
+        >>> round(Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain())
+        6200
         """
         looks = sum(CLIMB * log2(2 + rows) if self.segment_tree else LOOK * rows for rows in self.frames)
-        return self.work.statistics.rows * (FRAME * len(self.frames) + looks * self.aggregates)
+        frames = len(self.frames)
+        return self.work.statistics.rows * (FRAME * frames + self.aggregates * (AGGREGATE * frames + looks))
 
     def kernel(self) -> float:
         """Price the way to Python and back, and the kernels."""
         work, rows = self.work, self.work.statistics.rows
         results = work.columns * len(self.frames)
-        back = rows * (work.prices.back + 0.02 * (self.carried + results))
-        carried = rows * work.prices.column * self.carried
-        return work.prices.python + work.sent(rows) + carried + back + 4 * work.prices.element * rows * (1 + results)
+        return 2 * work.prices.python + work.sent(rows) + rows * (ROW + CARRIED * self.carried + RESULT * results)
 
 
 def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from pyspark.sql import Window as Over
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates import Aggregate, Merge
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical import Statistics, Work
 from muntin.plan.rolling import Rolling, frame_rows
@@ -143,6 +143,11 @@ def _checked(
 def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
     """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
     over = frames.over(events.keys)[0]
+    for made in events.recipes:
+        if (
+            made.aggregate.function.merge is Merge.CUSTOM
+        ):  # Spark calls a Python function over a window an internal error
+            raise _unsupported(made.aggregate, "it is a function in Python.")
     try:
         return tuple(events.frame.select(*(made.plain.over(over) for made in events.recipes)).schema)
     except AnalysisException:
@@ -162,10 +167,14 @@ def _say_why(events: Events, over: WindowSpec) -> None:
         try:
             _ = events.frame.select(made.plain.over(over)).schema
         except AnalysisException as error:
-            raise UnsupportedError(
-                f"Spark does not evaluate {made.aggregate!r} over a rolling window. Use sum, count, avg, min, max or "
-                f"another aggregate that it does, or mt.aggregate with hopping windows. Spark says: {first_line(error)}"
-            ) from error
+            raise _unsupported(made.aggregate, first_line(error)) from error
+
+
+def _unsupported(aggregate: Aggregate, reason: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"Spark does not evaluate {aggregate!r} over a rolling window: {reason} "
+        "Use sum, count, avg, min, max or another aggregate that it does, or mt.aggregate with hopping windows."
+    )
 
 
 def _independent(request: Request) -> DataFrame:

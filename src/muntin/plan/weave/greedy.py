@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from muntin.plan.weave.trees import Trees
+from muntin.plan.weave.trees import Trees, without
 
 
 def greedy(trees: Trees) -> None:
@@ -40,7 +40,7 @@ def greedy(trees: Trees) -> None:
             outdated |= changed
             continue
         trees.merge(one, other)
-        most, partner, outdated = (np.delete(array, other) for array in (most, partner, outdated))
+        most, partner, outdated = without(most, other), without(partner, other), without(outdated, other)
         outdated |= partner == other
         partner[partner > other] -= 1
         savings = trees.savings(one)

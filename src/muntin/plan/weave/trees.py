@@ -7,6 +7,8 @@ Trees with the same edges are of one kind. There are few kinds even among many w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +19,23 @@ from muntin.plan.weave.model import Model
 from muntin.plan.weave.technique import Array
 from muntin.window import Window
 
+Element = TypeVar("Element", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """All trees as one kind sees them: with the edges that they and that kind have together."""
+
+    edges: Array
+    """By kinds that are left."""
+    length: Array
+    place: Numbers
+    """The kind of each tree among them."""
+    rate: Array
+    """By trees, as the rest."""
+    operations: Array
+    longest: Array
+
 
 class Trees:
     """A plan that merges change; trees keep the order of their first windows."""
@@ -25,13 +44,14 @@ class Trees:
         self.model = model
         self.windows = [list(tree) for tree in trees]
         self._kinds = Kinds()
+        self._views: dict[int, _View] = {}
         self._kind = np.array([self._kinds.number(edges_of(tree)) for tree in trees], dtype=np.int64)
         every = [window for tree in self.windows for window in tree]
         self._range = np.array([int(window.range) for window in every], dtype=np.float64)
         slide = np.array([int(window.slide) for window in every], dtype=np.float64)
         self._tree = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
         weights = model.technique.weight(self._range, slide)
-        self._weight = np.bincount(self._tree, weights, len(trees))
+        self._weight: Array = np.bincount(self._tree, weights, len(trees)).astype(np.float64)
         self._per_range = float(weights[0])
         self._longest = np.zeros(len(trees))
         np.maximum.at(self._longest, self._tree, self._range)
@@ -46,8 +66,7 @@ class Trees:
 
     def savings(self, tree: int) -> Array:
         """Tell what merging a tree with each tree saves, in quanta; with itself, nothing."""
-        edges, length = self._kinds.edges_with(int(self._kind[tree]), self._present())
-        saved = self._cost[tree] + self._cost - self._joint_cost(tree, edges, length)
+        saved = self._cost[tree] + self._cost - self._joint_cost(tree)
         found: Array = np.rint(saved / self.quantum)
         found[tree] = -np.inf
         return found
@@ -55,6 +74,7 @@ class Trees:
     def settle(self, one: int, other: int) -> npt.NDArray[np.bool_]:
         """Count the edges of two trees if they were only estimated, and mark the trees whose savings that changes."""
         kinds = int(self._kind[one]), int(self._kind[other])
+        self._views.clear()
         return np.isin(self._kind, kinds if self._kinds.settle(*kinds) else ())
 
     def merge(self, one: int, other: int) -> None:
@@ -65,30 +85,47 @@ class Trees:
         self._longest[one] = max(self._longest[one], self._longest[other])
         self._tree[self._tree == other] = one
         self._tree[self._tree > other] -= 1
-        self._kind, self._weight, self._longest, self._cost = (
-            np.delete(array, other) for array in (self._kind, self._weight, self._longest, self._cost)
+        self._kind = without(self._kind, other)
+        self._weight, self._longest, self._cost = (
+            without(array, other) for array in (self._weight, self._longest, self._cost)
         )
+        self._views.clear()
         if self.model.technique.by_range:
             self._forget_repeated(one)
         self._cost[one] = self._own_cost(one)
 
-    def _present(self) -> Numbers:
-        return np.flatnonzero(np.bincount(self._kind))
-
-    def _joint_cost(self, tree: int, by_kind: Array, length_by_kind: Array) -> Array:
-        """Price one tree together with each tree, given the edges with each kind."""
-        technique = self.model.technique
-        edges, length = by_kind[self._kind], length_by_kind[self._kind]
-        omega: Array = self.model.per_edge + self._weight[tree] + self._weight
+    def _joint_cost(self, tree: int) -> Array:
+        """Price one tree together with each tree."""
+        technique, kind = self.model.technique, int(self._kind[tree])
+        if kind not in self._views:
+            self._views[kind] = self._view(kind)
+        view = self._views[kind]
+        omega: Array = view.operations + (self.model.per_edge + self._weight[tree])
         if technique.by_range:
             omega -= self._per_range * self._common_ranges(tree)
         if technique.look_up is not None:
-            each = technique.look_up(self._range * edges[self._tree] / length[self._tree])
-            omega += np.bincount(self._tree, each, len(self)) + self._looked_up(tree, by_kind, length_by_kind)
+            partials = self._range[self._tree == tree][None, :] * view.edges[:, None] / view.length[:, None]
+            omega += technique.look_up(partials).sum(axis=1)[view.place]
         if technique.longest is not None:
-            omega += technique.longest(np.maximum(self._longest[tree], self._longest) * edges / length)
-        found: Array = self.model.per_tree + edges / length * omega
+            own = technique.longest(self._longest[tree] * view.edges / view.length)
+            omega += np.maximum(view.longest, own[view.place])  # it never falls with the partials
+        found: Array = self.model.per_tree + view.rate * omega
         return found
+
+    def _view(self, kind: int) -> _View:
+        technique = self.model.technique
+        present = np.flatnonzero(np.bincount(self._kind))
+        edges, length = (array[present] for array in self._kinds.edges_with(kind, present))
+        places = np.zeros(present[-1] + 1, dtype=np.int64)
+        places[present] = np.arange(len(present))
+        place = places[self._kind]
+        operations = longest = self._weight
+        if technique.look_up is not None:
+            partials = self._range * edges[place][self._tree] / length[place][self._tree]
+            operations = operations + np.bincount(self._tree, technique.look_up(partials), len(self))
+        if technique.longest is not None:
+            longest = technique.longest(self._longest * edges[place] / length[place])
+        return _View(edges, length, place, (edges / length)[place], operations, longest)
 
     def _own_cost(self, tree: int) -> float:
         edges, length = self._kinds.ratio(int(self._kind[tree]))
@@ -99,15 +136,6 @@ class Trees:
         if technique.longest is not None:
             omega += float(technique.longest(self._longest[tree : tree + 1] * edges / length)[0])
         return self.model.per_tree + edges / length * omega
-
-    def _looked_up(self, tree: int, edges: Array, length: Array) -> Array:
-        """Sum the look-ups of one tree's windows for the edges with each other tree: the same for all of one kind."""
-        assert self.model.technique.look_up is not None
-        own, present = self._range[self._tree == tree], self._present()
-        partials = own[None, :] * edges[present][:, None] / length[present][:, None]
-        sums = np.zeros(len(edges))
-        sums[present] = self.model.technique.look_up(partials).sum(axis=1)
-        return sums[self._kind]
 
     def _number_ranges(self) -> None:
         _, self._number = np.unique(self._range, return_inverse=True)
@@ -132,3 +160,13 @@ class Trees:
             self._weight[tree] -= self._per_range * len(again)
             self._tree = np.delete(self._tree, again)
             self._number = np.delete(self._number, again)
+
+
+def without(array: npt.NDArray[Element], place: int) -> npt.NDArray[Element]:
+    """Take one element out, in the array's own memory.
+
+    >>> without(np.array([1, 2, 3, 4]), 1)
+    array([1, 3, 4])
+    """
+    array[place:-1] = array[place + 1 :]
+    return array[:-1]

@@ -1,0 +1,46 @@
+"""Windows from slices: rows are combined once, into slices, and windows from these by any technique."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from muntin.kernels.catalogue import Column, reduce_ranges
+from muntin.kernels.operators import Operator
+from muntin.kernels.protocol import Longs
+from muntin.kernels.slices import slice_starts
+from muntin.kernels.spans import Spans, spans
+
+
+def sliced_windows(
+    operator: Operator,
+    time: Longs,
+    values: Column,
+    shape: tuple[int, int, int],
+    cuts: tuple[tuple[int, int], ...],
+    by: str | None = None,
+) -> tuple[Spans, Column, Column]:
+    """Evaluate a window ⟨range, slide, offset⟩ over rows in order of time, from slices that begin on some grids.
+
+    Every instance must begin on a grid. Where it ends within a slice, as with Cutty's slices, that slice is read half
+    done: the rows up to the end are combined by themselves. Gives the instances, their results and the slices.
+
+    >>> from muntin.kernels.operators import Sum
+    >>> time = np.arange(10)
+    >>> found, results, slices = sliced_windows(Sum(), time, time, (5, 3, 0), ((3, 0),))
+    >>> found.start.tolist(), results.tolist(), slices.tolist()
+    ([-3, 0, 3, 6, 9], [1, 10, 25, 30, 9], [3, 12, 21, 9])
+    """
+    slides, rests = (np.array(side, np.int64) for side in zip(*cuts, strict=True))
+    starts = slice_starts(np.array([0, len(time)]), time, slides, rests)
+    first = np.flatnonzero(np.concatenate(([len(time) > 0], starts[1:] != starts[:-1])))
+    after = np.append(first[1:], len(time))[: len(first)]
+    slices = reduce_ranges(operator, values, first, after, by="naive")
+    found = spans(np.array([0, len(time)]), time, *shape)
+    lo, hi = np.searchsorted(first, found.lo), np.searchsorted(after, found.hi, side="right")
+    whole, rest = lo < hi, np.append(first, len(time))[hi]
+    results = reduce_ranges(operator, slices, lo, np.maximum(lo, hi), by=by)
+    tails = reduce_ranges(operator, values, np.minimum(rest, found.hi), found.hi, by="naive")
+    some = rest < found.hi
+    pairs = np.stack([results, tails], axis=1).reshape(-1, *values.shape[1:])
+    at = 2 * np.arange(len(whole))
+    return found, reduce_ranges(operator, pairs, at + ~whole, at + 1 + (some | ~whole), by="naive"), slices
