@@ -28,7 +28,7 @@ def test_slices_pay_where_they_are_dense() -> None:
     assert chosen(DENSE, "native").shape is StreamShape.SLICES_EXPLODE
     assert chosen(DENSE, "native", late="exact").shape is StreamShape.EXPAND
     assert chosen(DENSE, output="update").shape is StreamShape.EXPAND
-    assert [name for name, _, _ in chosen(SPARSE).alternatives] == [
+    assert [name for name, _ in chosen(SPARSE).alternatives] == [
         *("columnar", "slices_explode", "expand", "independent")
     ]
 

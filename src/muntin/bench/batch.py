@@ -189,5 +189,5 @@ def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000
         times = in_turn({name: evaluated(df, windows, asked_for, name) for name in names}, rounds)
         costs = mt.explain(df, "ts", "key", windows, asked_for).alternatives
         progress(f"{label}: {rounded(times)}")
-        estimates = {name: round(cost / 1e6, 3) for name, cost, *_ in costs}
+        estimates = {name: round(cost / 1e6, 3) for name, cost in costs}
         yield {"set": label, "events": rows, "seconds": rounded(times), "estimates": estimates}

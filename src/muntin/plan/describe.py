@@ -43,7 +43,10 @@ def describe_stream(plan: StreamPlan) -> str:
         "  state: " + " and ".join(f"{number(round(state.rows))} {state.name}" for state in plan.states),
         f"  about {plan.cost / 1e6:.2f} core-seconds",
         "weighed, in estimated core-seconds and state rows:",
-        *(f"  {cost / 1e6:>10.2f}  {number(round(rows)):>12}  {name}" for name, cost, rows in plan.alternatives),
+        *(
+            f"  {cost / 1e6:>10.2f}  {number(round(rows)):>12}  {name}"
+            for (name, cost), rows in zip(plan.alternatives, plan.alternative_rows, strict=True)
+        ),
         *(f"note: {note}" for note in plan.notes),
     ]
     return "\n".join(lines)

@@ -170,8 +170,10 @@ class StreamPlan:
     states: tuple[State, ...]
     grids: tuple[Grid, ...] = ()
     """What slices lie on, where there are slices."""
-    alternatives: tuple[tuple[str, float, float], ...] = field(default=())
-    """Every shape that was weighed with its cost and its state rows, cheapest first."""
+    alternatives: tuple[tuple[str, float], ...] = field(default=())
+    """Every shape that was weighed with its cost, cheapest first."""
+    alternative_rows: tuple[float, ...] = ()
+    """The state rows that each of them was expected to keep."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -236,10 +238,9 @@ def choose_stream(
     """
     shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)] or [s for s in NATIVE if allowed(s)]
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda found: found[0][0])
-    (cost, states, grids), shape = weighed[0]
-    alternatives = tuple(
-        (shape.name.lower(), cost, sum(state.rows for state in states)) for (cost, states, _), shape in weighed
-    )
+    (cost, states, grids), best = weighed[0]
     return StreamPlan(
-        windows, shape, strategy, stream.work.statistics, terms, cost, states, grids, alternatives=alternatives
+        *(windows, best, strategy, stream.work.statistics, terms, cost, states, grids),
+        alternatives=tuple((shape.name.lower(), found[0]) for found, shape in weighed),
+        alternative_rows=tuple(sum(state.rows for state in found[1]) for found, _ in weighed),
     )
