@@ -11,8 +11,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import QueryError
 
-LATE = "late_rows"
-"""The field of an observed metric that counts late rows where no operator of Spark's does."""
+LATE = "muntin_late"
+"""The observed metric whose field late counts late rows where no operator of Spark's does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
 
 def _late(report: StreamingQueryProgress) -> int:
     dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
-    observed = [row.asDict().get(LATE) or 0 for row in report.observedMetrics.values()]
-    return int(sum(dropped) + sum(observed))
+    observed = report.observedMetrics.get(LATE)
+    return int(sum(dropped) + (0 if observed is None else observed["late"] or 0))
 
 
 def _operator(found: StateOperatorProgress) -> OperatorState:
