@@ -24,4 +24,4 @@ def spark_window(time: Column, window: Window) -> Column:
 
 def _alone(source: Source, window: Window) -> DataFrame:
     frame = plain(source, source.frame, spark_window(F.col("ts"), window).alias("window"))
-    return source.named(frame, F.lit(window.label), F.col("window"), source.plain)
+    return source.named(frame, source.plain, F.lit(window.label), F.col("window"))

@@ -105,15 +105,19 @@ class Source(Events):
     def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
         """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
         windows = self.query.windows
-        start, end = F.col("s"), F.col("s") + _chosen(f"{w.range:d}L" for w in windows)
-        window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
-        label = F.coalesce(_chosen(literal(w.label) for w in windows), F.lit(""))
-        return self.named(frame, label, window.alias("window"), aggregates)
+        label, range = _chosen(literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
+        return self.finish_with(frame, aggregates, label, range)
 
-    def named(self, frame: DataFrame, label: Column, window: Column, aggregates: Iterable[Column]) -> DataFrame:
+    def finish_with(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, range: Column) -> DataFrame:
+        """Give the long layout of rows that tell the label and the range of their window themselves."""
+        start, end = F.col("s"), F.col("s") + range
+        window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
+        return self.named(frame, aggregates, label, window.alias("window"))
+
+    def named(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, window: Column) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
         return frame.select(
-            label.alias("window_id"),
+            F.coalesce(label, F.lit("")).alias("window_id"),
             window,
             *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
             *(

@@ -87,7 +87,7 @@ def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Column]) ->
     )
     ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
     named = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
-    return source.named(named, F.coalesce(F.col("id"), F.lit("")), F.col("window"), aggregates)
+    return source.named(named, aggregates, F.col("id"), F.col("window"))
 
 
 def _unique(ranges: Iterable[int]) -> bool:
