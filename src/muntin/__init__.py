@@ -39,13 +39,14 @@ from muntin.functions import (
 )
 from muntin.plan import Plan, plan
 from muntin.plan.physical import PhysicalPlan, Statistics
+from muntin.plan.streaming import StreamPlan
 from muntin.plan.weave import Weave, weave
 from muntin.query import Query, QuerySet
 from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
 
 if TYPE_CHECKING:
-    from muntin.spark import aggregate, explain, rolling, session
+    from muntin.spark import Progress, aggregate, explain, progress, rolling, session
 
 __all__ = [
     "Aggregate",
@@ -53,10 +54,12 @@ __all__ = [
     "MuntinError",
     "PhysicalPlan",
     "Plan",
+    "Progress",
     "Query",
     "QueryError",
     "QuerySet",
     "Statistics",
+    "StreamPlan",
     "UnsupportedError",
     "Weave",
     "Window",
@@ -85,6 +88,7 @@ __all__ = [
     "mode",
     "percentile",
     "plan",
+    "progress",
     "rolling",
     "session",
     "stddev",
@@ -97,7 +101,7 @@ __all__ = [
     "weave",
 ]
 
-_SPARK = ("aggregate", "explain", "rolling", "session")
+_SPARK = ("Progress", "aggregate", "explain", "progress", "rolling", "session")
 
 
 def __getattr__(name: str) -> Any:

@@ -202,11 +202,14 @@ def random_aggregates(
     return asked, plain, columns
 
 
-def assert_same(actual: DataFrame, expected: DataFrame, by: Iterable[str] = (), context: object = "") -> None:
+def assert_same(
+    actual: DataFrame, expected: DataFrame, by: Iterable[str] = (), context: object = "", *, nullable: bool = True
+) -> None:
     """Compare rows and schemas; floats to 1e-9, functions of squares as far as their own rounding allows."""
     ours, theirs = actual.schema, expected.schema
     assert [(f.name, f.dataType.simpleString()) for f in ours] == [(f.name, f.dataType.simpleString()) for f in theirs]
-    assert [f.nullable for f in ours][2:] == [f.nullable for f in theirs][2:], f"nullability differs: {ours} {theirs}"
+    if nullable:
+        assert [f.nullable for f in ours][2:] == [f.nullable for f in theirs][2:], f"nullability: {ours} {theirs}"
     keys = list(by)
     found, wanted = (sorted(frame.collect(), key=lambda row: _identity(row, keys)) for frame in (actual, expected))
     assert [_identity(row, keys) for row in found] == [_identity(row, keys) for row in wanted], context

@@ -120,6 +120,7 @@ def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
     many = [*WINDOWS, *(mt.tumbling(f"{n} seconds") for n in (10, 20, 30, 40, 50))]
     found = mt.explain(df, "ts", "device", many, mt.sum("v"), statistics=statistics)
     text = found.explain()
+    assert isinstance(found, mt.PhysicalPlan)
     assert found.groups[0].shape.uses_kernel
     assert "100,000,000 rows, 5 keys over 115.7 days" in text
     assert all(name in text for name in SHAPES)
@@ -131,11 +132,13 @@ def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
 def test_small_inputs_are_not_shared_at_any_price(df: DataFrame) -> None:
     """One window over few rows is what Spark does best."""
     found = mt.explain(df, "ts", "device", WINDOWS[:1], mt.sum("v"))
+    assert isinstance(found, mt.PhysicalPlan)
     assert [group.shape for group in found.groups] in ([Shape.INDEPENDENT], [Shape.EXPAND])
 
 
 def test_holistic_aggregates_say_why_nothing_is_shared(df: DataFrame) -> None:
     found = mt.explain(df, "ts", (), WINDOWS, [mt.sum("v"), mt.median("v")], strategy="kernel")
+    assert isinstance(found, mt.PhysicalPlan)
     assert found.groups[0].shape is Shape.EXPAND
     assert "median(v) is evaluated from the rows of every window" in found.explain()
 

@@ -71,12 +71,6 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
         ask(df, aggregates=mt.min(F.col("nowhere") + 1))
 
 
-def test_streams_are_refused_with_a_remedy(spark: SparkSession) -> None:
-    stream = spark.readStream.format("rate").load()
-    with pytest.raises(mt.UnsupportedError, match="Use a batch DataFrame"):
-        mt.aggregate(stream, "timestamp", (), HOUR, mt.count())
-
-
 @pytest.mark.parametrize("strategy", ["independent", "native", "kernel"])
 def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: str) -> None:
     most = 2**63 - 1

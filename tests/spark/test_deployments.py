@@ -30,6 +30,25 @@ assert len(events) == 5000
 print("same rows:", len(wanted))
 """
 
+STREAMED = """
+import os, tempfile
+
+folder = tempfile.mkdtemp(dir=os.getcwd())
+end = spark.sql("select timestamp_micros(10000000000L) ts, 0L key, 0L v")
+df.limit(200).union(end).write.parquet(folder + "/events")
+events = spark.read.parquet(folder + "/events")
+wanted = sorted(mt.aggregate(events.where("ts < timestamp_micros(9000000000L)"), "ts", "key", windows, asked).collect())
+stream = spark.readStream.schema(events.schema).parquet(folder + "/events")
+for strategy in ("expand", "slices_explode", "independent"):
+    out = mt.aggregate(stream, "ts", "key", windows, asked, strategy=strategy, watermark="1 s")
+    writer = out.writeStream.format("memory").queryName(strategy).trigger(availableNow=True)
+    query = writer.option("checkpointLocation", f"{folder}/{strategy}").start()
+    query.awaitTermination()
+    assert sorted(spark.table(strategy).collect()) == wanted, strategy
+    assert mt.progress(query).rows_out == len(wanted) > 100
+print("same stream:", len(wanted))
+"""
+
 CLUSTER = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -81,7 +100,9 @@ def run(code: str, folder: Path, timeout: int = 600) -> str:
 
 @pytest.mark.parametrize("start", [CLUSTER, CONNECT], ids=["cluster of two workers", "Spark Connect"])
 def test_same_rows_elsewhere(start: str, tmp_path: Path) -> None:
-    assert "same rows:" in run(start + ASKED, tmp_path)
+    said = run(start + ASKED + STREAMED, tmp_path)
+    assert "same rows:" in said
+    assert "same stream:" in said
 
 
 @pytest.mark.slow

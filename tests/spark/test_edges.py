@@ -141,6 +141,7 @@ def test_windows_split_into_several_slicings(spark: SparkSession, strategy: str)
     asked: dict[str, Any] = {"strategy": "slices_explode" if strategy == "native" else strategy}
     df = spark.range(300).select(F.timestamp_micros(F.col("id") * 1_000_000).alias("ts"), F.col("id").alias("v"))
     plan = mt.explain(df, "ts", (), windows, mt.sum("v"), statistics=statistics, **asked)
+    assert isinstance(plan, mt.PhysicalPlan)
     assert len(plan.groups) == (3 if strategy == "native" else 1)
     actual = mt.aggregate(df, "ts", (), windows, mt.sum("v").alias("a"), statistics=statistics, **asked)
     assert_same(actual, plain_spark(df, "ts", [], windows, [F.sum("v").alias("a")]))

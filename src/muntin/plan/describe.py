@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from muntin.duration import Duration
 from muntin.plan.number import number
 
 if TYPE_CHECKING:
-    from muntin.plan.physical import Group, PhysicalPlan
+    from muntin.plan.physical import Group, PhysicalPlan, Statistics
+    from muntin.plan.slicing import Grid
+    from muntin.plan.streaming import StreamPlan
+    from muntin.window import Window
 
 
 def describe(plan: PhysicalPlan) -> str:
@@ -16,8 +21,7 @@ def describe(plan: PhysicalPlan) -> str:
     s = plan.statistics
     order = "in order of time" if s.ordered else "in no order of time"
     lines = [
-        f"strategy {plan.strategy}: {number(s.rows)} rows, {number(s.keys)} keys over {_length(s.span)}, {order} "
-        f"({s.source})",
+        f"strategy {plan.strategy}: {_input(s)}, {order} ({s.source})",
         *(line for group in plan.groups for line in _group(group)),
         "weighed, in estimated core-seconds:",
         *(f"  {cost / 1e6:>10.2f}  {name}" for name, cost in plan.alternatives),
@@ -28,11 +32,39 @@ def describe(plan: PhysicalPlan) -> str:
     return "\n".join(lines)
 
 
+def describe_stream(plan: StreamPlan) -> str:
+    """Write the plan of a stream as text."""
+    s, terms = plan.statistics, plan.terms
+    late = "count for every window that is open" if plan.shape.exact else "are dropped with their slice"
+    lines = [
+        f"strategy {plan.strategy} on a stream: {_input(s)} ({s.source})",
+        f"watermark {terms.watermark}, output {terms.output}, late rows {late}",
+        *_shape(plan.shape, plan.windows, plan.grids),
+        "  state: " + " and ".join(f"{number(round(state.rows))} {state.name}" for state in plan.states),
+        f"  about {plan.cost / 1e6:.2f} core-seconds",
+        "weighed, in estimated core-seconds and state rows:",
+        *(
+            f"  {cost / 1e6:>10.2f}  {number(round(rows)):>12}  {name}"
+            for (name, cost), rows in zip(plan.alternatives, plan.alternative_rows, strict=True)
+        ),
+        *(f"note: {note}" for note in plan.notes),
+    ]
+    return "\n".join(lines)
+
+
+def _input(statistics: Statistics) -> str:
+    return f"{number(statistics.rows)} rows, {number(statistics.keys)} keys over {_length(statistics.span)}"
+
+
+def _shape(shape: Enum, windows: Iterable[Window], grids: Iterable[Grid]) -> list[str]:
+    lines = [f"{shape.name.lower()}: {shape.value}", f"  windows {', '.join(window.label for window in windows)}"]
+    if places := ", ".join(_grid(*grid) for grid in grids):
+        lines.append(f"  slices begin at {places}")
+    return lines
+
+
 def _group(group: Group) -> list[str]:
-    labels = ", ".join(window.label for window in group.windows)
-    lines = [f"{group.shape.name.lower()}: {group.shape.value}", f"  windows {labels}"]
-    if group.grids:
-        lines.append("  slices begin at " + ", ".join(_grid(*grid) for grid in group.grids))
+    lines = _shape(group.shape, group.windows, group.grids)
     if group.slices:
         lines.append(f"  about {number(round(group.slices))} partials between the steps")
     lines.append(f"  about {number(round(group.rows_out))} rows out, {group.cost / 1e6:.2f} core-seconds")

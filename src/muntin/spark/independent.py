@@ -7,6 +7,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from muntin.spark.native import plain
 from muntin.spark.source import Source
 from muntin.window import Window
 
@@ -22,12 +23,5 @@ def spark_window(time: Column, window: Window) -> Column:
 
 
 def _alone(source: Source, window: Window) -> DataFrame:
-    frame = source.frame.groupBy(*source.keys, spark_window(F.col("ts"), window).alias("window")).agg(
-        *(made.plain.alias(f"a{i}") for i, made in enumerate(source.recipes))
-    )
-    return frame.select(
-        F.lit(window.label).alias("window_id"),
-        F.col("window"),
-        *(F.col(key).alias(name) for key, name in zip(source.keys, source.query.by, strict=True)),
-        *(F.col(f"a{i}").alias(field.name) for i, field in enumerate(source.results)),
-    )
+    frame = plain(source, source.frame, spark_window(F.col("ts"), window).alias("window"))
+    return source.named(frame, source.plain, F.lit(window.label), F.col("window"))

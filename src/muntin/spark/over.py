@@ -20,7 +20,7 @@ from muntin.spark import kernel
 from muntin.spark.batches import Chunks
 from muntin.spark.preceding import Task, roll
 from muntin.spark.run import Key, key_list, prices
-from muntin.spark.source import Events, check_lengths, expression, first_line, folding, is_set, read, refuse_stream
+from muntin.spark.source import Events, check_lengths, expression, first_line, folding, is_set, read
 from muntin.spark.statistics import measure
 from muntin.spark.wide import wide_name
 from muntin.window import Length, Window
@@ -122,7 +122,10 @@ def _checked(
     df: DataFrame, time: Key, by: Key | Iterable[Key], frames: Frames, aggregates: tuple[Aggregate, ...]
 ) -> Request:
     """Check a query against a DataFrame; nothing runs."""
-    refuse_stream(df, "mt.rolling")
+    if df.isStreaming:
+        raise UnsupportedError(
+            "the input is a stream, which mt.rolling does not take. Use a batch DataFrame (spark.read)."
+        )
     names = tuple(tuple(wide_name(asked.name, label) for label in frames.labels) for asked in aggregates)
     fold = folding(df)
     if twice := repeated(map(fold, df.columns)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 
 from muntin.aggregates import Aggregate
 from muntin.duration import natural_unit
-from muntin.errors import QueryError
+from muntin.errors import QueryError, UnsupportedError
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical import (
     STRATEGIES,
@@ -23,6 +23,8 @@ from muntin.plan.physical import (
     Work,
     choose,
 )
+from muntin.plan.streaming import STRATEGIES as STREAM_STRATEGIES
+from muntin.plan.streaming import StreamPlan, Terms
 from muntin.query import several
 from muntin.spark import kernel
 from muntin.spark.independent import independent
@@ -30,8 +32,9 @@ from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.spark.source import Events, Source, prepare
 from muntin.spark.statistics import measure
+from muntin.spark.streaming import evaluate_stream, plan_stream, prepare_stream
 from muntin.spark.wide import check_wide, wide
-from muntin.window import Window
+from muntin.window import Length, Window
 
 if TYPE_CHECKING:
     from muntin.plan.logical import Plan
@@ -49,14 +52,24 @@ def aggregate(
     strategy: str = "auto",
     layout: str = "long",
     statistics: Statistics | None = None,
+    watermark: Length | None = None,
+    late: str = "drop",
+    output: str = "append",
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
     The result has window_id, window (start and end), the keys and the aggregates; layout="wide" gives one row per key
     and window end instead. The strategy is "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL
     only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with.
+
+    A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
+    every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
     """
+    terms = Terms(watermark, late, output)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    if df.isStreaming:
+        source, terms = prepare_stream(source, terms)
+        return evaluate_stream(source, plan_stream(source, strategy, statistics, terms))
     physical = _physical(source, strategy, statistics)
     result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
     return wide(source, result) if layout == "wide" else result
@@ -72,10 +85,19 @@ def explain(
     strategy: str = "auto",
     layout: str = "long",
     statistics: Statistics | None = None,
-) -> PhysicalPlan:
+    watermark: Length | None = None,
+    late: str = "drop",
+    output: str = "append",
+) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
+    terms = Terms(watermark, late, output)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
-    return _physical(source, strategy, statistics)
+    if df.isStreaming:
+        source, terms = prepare_stream(source, terms)
+        return plan_stream(source, strategy, statistics, terms)
+    physical = _physical(source, strategy, statistics)
+    ignored = ("watermark is for streams: this input is read to its end",) if terms.watermark is not None else ()
+    return replace(physical, notes=(*physical.notes, *ignored))
 
 
 def _checked(
@@ -87,10 +109,15 @@ def _checked(
     strategy: str,
     layout: str,
 ) -> Source:
-    if not isinstance(strategy, str) or strategy not in STRATEGIES:
+    known: Collection[str] = STREAM_STRATEGIES if df.isStreaming else STRATEGIES
+    if not isinstance(strategy, str) or strategy not in known:
         raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
     if layout not in ("long", "wide"):
         raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
+    if layout == "wide" and df.isStreaming:
+        raise UnsupportedError(
+            "layout 'wide' puts windows side by side that a stream gives at different times. Use layout='long'."
+        )
     source = prepare(df, time, key_list(by), windows, aggregates)
     if layout == "wide":
         check_wide(source)

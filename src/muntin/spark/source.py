@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Expression
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import QueryError
 from muntin.query import Query
 from muntin.spark.recipes import Recipe, recipe
 from muntin.window import Window
@@ -52,6 +52,11 @@ class Events:
     def rows(self) -> DataFrame:
         """The rows that have an event time."""
         return self.frame.where(F.col("t").isNotNull())
+
+    @property
+    def plain(self) -> list[Column]:
+        """The results of aggregates over rows."""
+        return [F.col(f"a{i}") for i in range(len(self.recipes))]
 
     @cached_property
     def lifted(self) -> DataFrame:
@@ -93,14 +98,27 @@ class Source(Events):
             secs=(micros.cast(T.DecimalType(24, 0)) / 1_000_000).cast(T.DecimalType(18, 6))
         )
 
+    def micros(self, time: Column) -> Column:
+        """Turn a timestamp of the input's own kind into microseconds."""
+        return _micros(time, zoned=self.zoned)
+
     def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
         """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
         windows = self.query.windows
-        start, end = F.col("s"), F.col("s") + _chosen(f"{w.range:d}L" for w in windows)
+        label, range = _chosen(literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
+        return self.finish_with(frame, aggregates, label, range)
+
+    def finish_with(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, range: Column) -> DataFrame:
+        """Give the long layout of rows that tell the label and the range of their window themselves."""
+        start, end = F.col("s"), F.col("s") + range
         window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
+        return self.named(frame, aggregates, label, window.alias("window"))
+
+    def named(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, window: Column) -> DataFrame:
+        """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
         return frame.select(
-            F.coalesce(_chosen(_literal(w.label) for w in windows), F.lit("")).alias("window_id"),
-            window.alias("window"),
+            F.coalesce(label, F.lit("")).alias("window_id"),
+            window,
             *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
             *(
                 column.cast(field.dataType).alias(field.name)
@@ -114,7 +132,7 @@ def _chosen(literals: Iterable[str]) -> Column:
     return F.expr(f"element_at(array({', '.join(literals)}), w + 1)")
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """Write a text as a literal of Spark SQL, whatever characters it has."""
     return f"decode(unhex('{text.encode().hex()}'), 'utf-8')"
 
@@ -145,21 +163,12 @@ def prepare(
     aggregates: Aggregate | Iterable[Aggregate],
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
-    refuse_stream(df, "mt.aggregate")
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
     check_lengths(query.windows)
     events = read(df, time, keys, query.aggregates)
     return Source(**{field.name: getattr(events, field.name) for field in fields(events)}, query=query)
-
-
-def refuse_stream(df: DataFrame, caller: str) -> None:
-    """Refuse a streaming input."""
-    if df.isStreaming:
-        raise UnsupportedError(
-            f"the input is a stream, which {caller} does not take yet. Use a batch DataFrame (spark.read)."
-        )
 
 
 def read(

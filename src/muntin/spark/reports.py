@@ -1,0 +1,109 @@
+"""mt.progress: what Spark reports of a running query, in a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql.streaming.listener import StateOperatorProgress, StreamingQueryProgress
+from pyspark.sql.streaming.query import StreamingQuery
+
+from muntin.errors import QueryError
+
+LATE = "muntin_late"
+"""The observed metric whose field late counts late rows where no operator of Spark's does."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorState:
+    """What one operator with state keeps, and did in its last micro-batch."""
+
+    operator: str
+    rows: int
+    """Groups that it keeps."""
+    updated: int
+    removed: int
+    late: int
+    """Groups of rows that it dropped as late."""
+    bytes: int
+    """Memory that its stores take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A query's progress: sums over the micro-batches that Spark remembers, and the state after the last one."""
+
+    batches: int
+    rows_in: int
+    rows_out: int | None
+    """Rows that went to the sink; None if it does not count them."""
+    late: int
+    """Groups of late rows that were dropped: the rows of one micro-batch, key and window instance are one group."""
+    state: tuple[OperatorState, ...]
+    """The operators with state, the last step of the query first."""
+    watermark: datetime | None
+    """Where the watermark stood in the last micro-batch, in UTC."""
+    milliseconds: int
+    """How long the last micro-batch took."""
+
+    @property
+    def state_rows(self) -> int:
+        """The groups that all operators keep."""
+        return sum(operator.rows for operator in self.state)
+
+    def __str__(self) -> str:
+        out = "?" if self.rows_out is None else f"{self.rows_out:,}"
+        kept = " + ".join(f"{operator.rows:,}" for operator in self.state) or "0"
+        time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
+        return (
+            f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, "
+            f"state {kept}, watermark {time}, last {self.milliseconds / 1000:.2f} s"
+        )
+
+
+def progress(
+    query: StreamingQuery | StreamingQueryProgress | Iterable[StreamingQueryProgress],
+) -> Progress:
+    """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave."""
+    if isinstance(query, StreamingQueryProgress):
+        return _summed([query])
+    given = list(query) if isinstance(query, Iterable) else getattr(query, "recentProgress", [query])
+    reports = [report for report in given if isinstance(report, StreamingQueryProgress)]
+    if len(reports) < len(given):
+        raise QueryError(f"{query!r} has no progress. Give a StreamingQuery, or its recentProgress.")
+    return _summed(reports)
+
+
+def _summed(reports: list[StreamingQueryProgress]) -> Progress:
+    if not reports:
+        return Progress(0, 0, 0, 0, (), None, 0)
+    last = reports[-1]
+    written = [count for report in reports if (count := report.sink.numOutputRows) >= 0]
+    mark = last.eventTime.get("watermark")
+    return Progress(
+        batches=len({report.batchId for report in reports}),
+        rows_in=sum(report.numInputRows or 0 for report in reports),
+        rows_out=sum(written) if written else None,
+        late=sum(_late(report) for report in reports),
+        state=tuple(map(_operator, last.stateOperators)),
+        watermark=datetime.fromisoformat(mark) if mark else None,
+        milliseconds=last.durationMs.get("triggerExecution", 0),
+    )
+
+
+def _late(report: StreamingQueryProgress) -> int:
+    dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
+    observed = report.observedMetrics.get(LATE)
+    return int(sum(dropped) + (0 if observed is None else observed["late"] or 0))
+
+
+def _operator(found: StateOperatorProgress) -> OperatorState:
+    return OperatorState(
+        found.operatorName,
+        found.numRowsTotal,
+        found.numRowsUpdated,
+        found.numRowsRemoved,
+        found.numRowsDroppedByWatermark,
+        found.memoryUsedBytes,
+    )

@@ -1,0 +1,95 @@
+"""Shapes of plans over streams in Spark SQL alone; each keeps its groups until the watermark closes them.
+
+State is kept by key and window instance, with no number of the window: what is asked may change between two runs from
+one checkpoint, and an instance that two windows have in common is kept once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from muntin.aggregates import Merge
+from muntin.errors import UnsupportedError
+from muntin.plan.slicing import Grid
+from muntin.spark.native import exploded, merge, partials, plain, slice_end, slice_start
+from muntin.spark.recipes import Recipe
+from muntin.spark.source import Source, literal
+from muntin.window import Window
+
+DELAY = "spark.watermarkDelayMs"
+"""The metadata by which Spark knows a column that the watermark belongs to."""
+_WINDOW = "spark.timeWindow"
+"""The metadata by which Spark knows a window."""
+
+
+def storable(source: Source) -> Source:
+    """Write exact distinct counts as sets: Spark refuses DISTINCT on streams, and keeps sets."""
+    return replace(source, recipes=tuple(map(_storable, source.recipes)))
+
+
+def _storable(made: Recipe) -> Recipe:
+    if made.aggregate.function.merge is not Merge.UNION:
+        return made
+    if made.lower is None:
+        raise UnsupportedError(
+            f"{made.aggregate!r} is over a type that Spark keeps no sets of on a stream. Use mt.approx_count_distinct."
+        )
+    return replace(made, plain=made.lower(made.partials))
+
+
+def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
+    """Explode every row into its windows and aggregate once: a late row counts for the windows that are open."""
+    return _finished(source, plain(source, _placed(source, source.rows, windows), "window"), source.plain)
+
+
+def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Grid, ...]) -> DataFrame:
+    """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
+    time = F.col("t")
+    slices = _instance(source, slice_start(time, found), slice_end(time, found), "slice")
+    closed = partials(source, source.rows.select("*", slices), "slice")  # withColumn loses metadata on Spark Connect
+    starts = closed.withColumn("t", source.micros(F.col("slice.start"))).drop("slice")
+    return _finished(source, merge(source, _placed(source, starts, windows), "window"), source.lowered())
+
+
+def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> DataFrame:
+    """Give every row once for each instance that contains it, whichever windows have that instance."""
+    found = exploded(
+        frame,
+        {window: F.lit(int(window.range)).cast("long") for window in windows},
+        unique=_unique(window.range for window in windows),
+    )
+    window = _instance(source, F.col("s"), F.col("s") + F.col("w"), "window")
+    return found.select(*(name for name in found.columns if name not in ("w", "s")), window)
+
+
+def _instance(source: Source, start: Column, end: Column, name: str) -> Column:
+    """Give a stretch of time as Spark's own windows are; the metadata, without which nothing is ever closed, too."""
+    delay = source.frame.schema["ts"].metadata[DELAY]
+    struct = F.struct(source.moment(start).alias("start"), source.moment(end).alias("end"))
+    return struct.alias(name, metadata={DELAY: delay, _WINDOW: True})
+
+
+def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
+    """Give an instance once for each window that has it; instances of windows no longer asked for are left out.
+
+    Spark would look for the ids below the aggregation, for every row instead of every instance, and not among old
+    state; it moves nothing that depends on the partition.
+    """
+    start = source.micros(F.col("window.start"))
+    timed = frame.withColumn("s", start).withColumn("r", source.micros(F.col("window.end")) - start)
+    labels = ", ".join(
+        f"if(r = {int(w.range)}L and pmod(s - {int(w.offset)}L, {int(w.slide)}L) = 0L, {literal(w.label)}, null)"
+        for w in source.query.windows
+    )
+    ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
+    named = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
+    return source.named(named, aggregates, F.col("id"), F.col("window"))
+
+
+def _unique(ranges: Iterable[int]) -> bool:
+    found = list(ranges)
+    return len(set(found)) == len(found)

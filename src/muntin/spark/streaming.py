@@ -1,0 +1,159 @@
+"""mt.aggregate on a stream: the watermark, the shapes that are possible, the choice among them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+
+from pyspark.sql import DataFrame
+
+from muntin.duration import Duration
+from muntin.errors import QueryError, UnsupportedError
+from muntin.plan.physical import Statistics, Work
+from muntin.plan.streaming import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
+from muntin.spark import kernel
+from muntin.spark.independent import independent
+from muntin.spark.source import Source
+from muntin.spark.stateful import DELAY, expand, slices_explode, storable
+
+BUCKETS = 32
+"""Hash buckets of keys whose slices are packed together."""
+REUSE = "spark.sql.exchange.reuse"
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+_COLUMNAR = "muntin.spark.columnar"
+
+
+def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
+    """Give the input with its watermark, and the terms with the delay that it has."""
+    if not source.zoned:
+        raise QueryError(
+            f"time column {source.query.time!r} of the stream is of type timestamp_ntz; Spark gives it no watermark. "
+            f"Use time=F.col({source.query.time!r}).cast('timestamp')."
+        )
+    found = source.frame.schema["ts"].metadata.get(DELAY)
+    if found is None:
+        _check_first(source, terms)
+        frame = source.frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
+        return storable(replace(source, frame=frame)), terms
+    if terms.watermark is not None:
+        raise QueryError(
+            f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
+            f"watermark={str(terms.watermark)!r} is given. Leave one of the two out."
+        )
+    return storable(source), Terms(Duration(found * 1000), terms.late, terms.output)
+
+
+def _check_first(source: Source, terms: Terms) -> None:
+    """Refuse a time that has no watermark and is given none, or that would be given a second one."""
+    time = source.query.time
+    if _watermarks(source.frame):  # Spark would start the query, and end it after the first micro-batch
+        raise QueryError(
+            f"the input has a watermark, but not on time column {time!r}, and Spark keeps one only. "
+            f"Call withWatermark({time!r}, …) instead, or use the time column that has it."
+        )
+    if terms.watermark is None:
+        raise QueryError(
+            f"time column {time!r} of the stream has no watermark, so no window would ever close. "
+            "Add watermark='10 minutes', or call withWatermark on the input."
+        )
+
+
+def plan_stream(source: Source, strategy: str, statistics: Statistics | None, terms: Terms) -> StreamPlan:
+    """Choose the shape of a query over a stream; what a strategy names and the terms forbid is refused."""
+    named = STRATEGIES[strategy]
+    forbidden = {shape: reason for shape in StreamShape if (reason := _forbidden(shape, terms))}
+    if all(shape in forbidden for shape in named):
+        raise QueryError(
+            f"strategy {strategy!r} {forbidden[named[0]]}. Use strategy='auto', 'native' or 'independent'."
+        )
+    if StreamShape.COLUMNAR in named and len(named) == 1 and find_spec(_COLUMNAR) is None:
+        raise UnsupportedError(f"strategy {strategy!r} is not built for streams yet. Use strategy='native'.")
+    shareable = all(made.mergeable for made in source.recipes)
+    packed = _packing_obstacle(source) if shareable else "partials cannot be merged"
+
+    def allowed(shape: StreamShape) -> bool:
+        unfit = (shape.needs_merge and not shareable) or (shape is StreamShape.COLUMNAR and packed)
+        return not unfit and shape not in forbidden
+
+    columns = sum(len(names) for names in source.partials) or len(source.recipes)
+    delay = terms.watermark or Duration(0)
+    work = StreamWork(Work(statistics or ASSUMED, columns, len(source.keys)), delay)
+    found = choose_stream(work, source.query.windows, strategy, terms, allowed)
+    return replace(found, notes=tuple(_notes(source, named, forbidden, packed, shareable=shareable)))
+
+
+def _forbidden(shape: StreamShape, terms: Terms) -> str | None:
+    """Say why the terms forbid a shape; None if they do not."""
+    if terms.output == "update" and not shape.updates:
+        return "gives a window when it closes, and has no output='update'"
+    if terms.late == "exact" and not shape.exact:
+        return "drops late rows with their slice, and has no late='exact'"
+    return None
+
+
+def _packing_obstacle(source: Source) -> str | None:
+    """Say why slices cannot be packed together for kernels; None if they can."""
+    if find_spec(_COLUMNAR) is None:
+        return "it is not built yet"
+    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKS_DB:
+        return f"it needs spark.conf.set({PROVIDER!r}, {ROCKS_DB!r})"
+    return kernel.obstacle(source)
+
+
+def _notes(
+    source: Source,
+    named: tuple[StreamShape, ...],
+    forbidden: dict[StreamShape, str],
+    packed: str | None,
+    *,
+    shareable: bool,
+) -> Iterator[str]:
+    if not shareable:
+        alone = next(made.aggregate for made in source.recipes if not made.mergeable)
+        yield f"{alone!r} is evaluated from the rows of every window, and the others with it"
+    for shape in named:
+        if shape in forbidden:
+            yield f"{shape.name.lower()} is left out: it {forbidden[shape]}"
+        elif shape is StreamShape.COLUMNAR and packed:
+            yield f"columnar is left out: {packed}"
+
+
+def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
+    """Give the streaming DataFrame of a plan."""
+    match plan.shape:
+        case StreamShape.INDEPENDENT:
+            return _with_watermarks(source, independent(source, plan.windows), len(plan.windows))
+        case StreamShape.EXPAND:
+            return expand(source, plan.windows)
+        case StreamShape.SLICES_EXPLODE:
+            return slices_explode(source, plan.windows, plan.grids)
+    packed: DataFrame = import_module(_COLUMNAR).columnar(source, plan.windows, BUCKETS)
+    return packed
+
+
+def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
+    """Refuse a union whose branches would share an exchange with the watermark below it.
+
+    Spark 4.3 gives operators above a reused exchange no watermark: they never close a window, and keep all state. The
+    setting is read when the query starts, so nothing that is done here and taken back would last until then.
+    """
+    if _watermarks(union) < branches * _watermarks(source.frame):
+        raise UnsupportedError(
+            "the input has a shuffle above its watermark, which the windows of strategy 'independent' would share, and "
+            "Spark would close only one of them. Use strategy='native', put withWatermark after the shuffle, or "
+            f"spark.conf.set({REUSE!r}, 'false') before the query starts."
+        )
+    return union
+
+
+def _watermarks(frame: DataFrame) -> int:
+    """Count the operators in a plan that move the watermark."""
+    text = io.StringIO()
+    with redirect_stdout(text):
+        frame.explain()
+    return text.getvalue().count("EventTimeWatermark")

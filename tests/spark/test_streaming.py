@@ -1,0 +1,207 @@
+"""mt.aggregate on streams: the rows of the batch result, whatever the strategy, order of arrival and restarts."""
+
+from __future__ import annotations
+
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from tests.spark.cases import assert_same, plain_spark, random_events, random_windows
+from tests.spark.streams import BEGIN, ROCKS_DB, Event, Replay, events, flush, found, moved, out_of_order
+
+SHAPES = ["independent", "expand", "slices_explode"]
+DELAY = timedelta(seconds=30)
+TEN, MINUTE = mt.tumbling("10 s"), mt.tumbling("60 s")
+
+
+@pytest.fixture
+def replay(spark: SparkSession, tmp_path: Path) -> Replay:
+    return Replay(spark, tmp_path)
+
+
+def ask(**changes: Any) -> dict[str, Any]:
+    asked = {"time": "ts", "by": "k", "windows": [TEN, MINUTE], "aggregates": mt.sum("v"), "watermark": "10 s"}
+    return asked | changes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
+    """Random windows, keys, types and aggregates; files in an order that the watermark allows."""
+    r = random.Random(1000 + seed)
+    frame, by, aggregates, plain = random_events(replay.spark, r, seed, holistic=seed % 2 == 0)
+    windows = random_windows(r)
+    table = moved(frame.toArrow())
+    end = flush(table, timedelta(microseconds=max(int(window.range) for window in windows)) + 2 * DELAY)
+    replay.add(*out_of_order(r, table, DELAY, 3), end)
+    rows = replay.batch.where(F.col("ts").isNull() | (F.col("ts") < F.lit(end["ts"][0].as_py())))
+    named = [column.alias(asked.name) for column, asked in zip(plain, aggregates, strict=True)]
+    expected = plain_spark(rows, "ts", by, windows, named).cache()
+    for strategy in SHAPES if seed == 0 else SHAPES[1:]:  # plain Spark has an operator for every window, and takes long
+        asked = ask(by=by, windows=windows, aggregates=aggregates, watermark=DELAY, strategy=strategy)
+        result = replay.run(asked)
+        assert_same(result.rows, expected, by, (seed, strategy, windows), nullable=False)
+        assert result.progress.late == 0
+    expected.unpersist()
+
+
+@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+def test_all_aggregates_are_kept(replay: Replay, strategy: str) -> None:
+    """Sketches, sets, moments, orders and a user's own steps; windows with an instance in common, and an offset."""
+    joined = mt.user_defined("path", "v", lift=str, combine=lambda a, b: f"{a} {b}", lower=str, returns="string")
+    aggregates = [
+        *(mt.min("v"), mt.max("v"), mt.sum("v"), mt.count(), mt.avg("v"), mt.stddev("v"), mt.covar_pop("v", "v")),
+        *(mt.first("v"), mt.last("v"), mt.min_by("v", "ts"), mt.bool_or(F.col("v") > 3).alias("any")),
+        *(mt.count_distinct("v"), mt.approx_count_distinct("v"), mt.approx_quantile("v", 0.5), joined),
+    ]
+    aggregates += [mt.median("v"), mt.mode("k")] if strategy == "expand" else []
+    windows = [TEN, mt.hopping("20 s", "10 s"), mt.hopping("20 s", "4 s"), mt.hopping("25 s", "10 s", "3 s")]
+    early = [(second, "ab"[second % 2] if second % 5 else None, second % 7) for second in range(60)]
+    replay.add(events(*early[:35]), events(*early[35:]), events((1000, None, 0)))
+    asked = ask(windows=windows, aggregates=aggregates, strategy=strategy)
+    rows = replay.batch.where(F.col("ts") < F.lit(BEGIN + timedelta(seconds=900)))
+    expected = mt.aggregate(rows, **(asked | {"strategy": "independent"}))
+    assert_same(replay.run(asked).rows, expected, ["k"], nullable=False)
+
+
+LATE = [
+    [(1, "a", 1), (35, "a", 2)],
+    [(36, "a", 4)],  # its watermark is 25 s: the next micro-batch is judged by it
+    [(12, "a", 8), (22, "a", 16)],
+    [(1000, "a", 0)],
+]
+
+
+@pytest.mark.parametrize("strategy", SHAPES)
+def test_late_rows_count_as_documented(replay: Replay, strategy: str) -> None:
+    """A row is late for [10 s, 20 s) but not for the minute; the chain drops it for both, the others for one."""
+    replay.add(*(events(*rows) for rows in LATE))
+    result = replay.run(ask(strategy=strategy))
+    minute = 23 if strategy == "slices_explode" else 31
+    tens = {("10s", 0.0, "a"): (1,), ("10s", 20.0, "a"): (16,), ("10s", 30.0, "a"): (6,)}
+    assert found(result.rows.collect()) == tens | {("1m", 0.0, "a"): (minute,)}
+    assert result.progress.late == 1
+    assert str(result.progress).startswith("5 micro-batches, ")
+    assert [state.late for state in mt.progress(result.reports[2]).state].count(1) == 1
+    assert result.progress.watermark == BEGIN + timedelta(seconds=990)
+
+
+def judged(batches: list[list[Event]], marks: list[datetime], *, with_slice: bool) -> dict[tuple[Any, ...], Any]:
+    """Add up, in plain Python, what counts: rows whose window, or whose slice, ends after the mark."""
+    total: dict[tuple[Any, ...], int] = {}
+    for rows, mark in zip(batches, marks, strict=True):
+        for second, key, value in rows:
+            for length in (10, 60):
+                end = second // length * length + length
+                limit = min(end, second // 10 * 10 + 10) if with_slice else end
+                if BEGIN + timedelta(seconds=limit) > mark:
+                    name = (f"{TEN if length == 10 else MINUTE}", end - length, key)
+                    total[name] = total.get(name, 0) + value
+    return total
+
+
+def test_very_late_rows_at_random(replay: Replay) -> None:
+    r = random.Random(7)
+    batches: list[list[Event]] = [
+        [(max(0, 40 * batch + r.randint(-120, 30)), r.choice("ab"), 2 ** r.randint(0, 20)) for _ in range(30)]
+        for batch in range(5)
+    ]
+    batches.append([(2000, "a", 0)])
+    replay.add(*(events(*rows) for rows in batches))
+    for strategy in SHAPES:
+        result = replay.run(ask(strategy=strategy))
+        reports = [datetime.fromisoformat(report.eventTime["watermark"]) for report in result.reports]
+        marks = [datetime.fromtimestamp(0, UTC), *reports][: len(batches)]
+        wanted = judged(batches, marks, with_slice=strategy == "slices_explode")
+        labels = {TEN.label: str(TEN), MINUTE.label: str(MINUTE)}
+        rows = found(result.rows.collect())
+        ours = {(labels[name], int(start), key): value for (name, start, key), (value,) in rows.items()}
+        assert ours == {name: value for name, value in wanted.items() if name[1] < 1900}, strategy
+        assert result.progress.late > 0
+
+
+@pytest.mark.parametrize("strategy", ["independent", "native"])
+def test_update_gives_changed_windows(replay: Replay, strategy: str) -> None:
+    replay.add(*(events(*rows) for rows in LATE))
+    result = replay.run(ask(strategy=strategy, output="update"), mode="update")
+    given = [(row["window_id"], row["window"]["start"].second, row["sum_v"]) for row in result.rows.collect()]
+    minutes = [value for name, _, value in given if name == "1m"]
+    assert sorted(minutes) == [0, 3, 7, 31]
+    assert sorted((start, value) for name, start, value in given if name == "10s") == [
+        *((0, 1), (20, 16), (30, 2), (30, 6), (40, 0))
+    ]
+
+
+@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
+    """Bursts, empty files and a gap of a month leave no state but that of the last event."""
+    month = 30 * 86_400
+    burst = [(second, str(second), 1) for second in range(200)]
+    replay.add(events(*burst), events(), events((month, "a", 1)), events(), events((month + 500, "a", 1)))
+    result = replay.run(ask(strategy=strategy))
+    rows = found(result.rows.collect())
+    assert len(rows) == 402
+    assert set(rows.values()) == {(1,)}
+    most = max(mt.progress(report).state_rows for report in result.reports)
+    assert most == (400 if strategy == "expand" else 200)
+    assert result.progress.state_rows == (2 if strategy == "expand" else 1)
+
+
+def test_an_idle_source(replay: Replay, tmp_path: Path) -> None:
+    """Nothing comes for a while: the query goes on where it was, and windows close without new data."""
+    replay.add(events((1, "a", 1)), events((45, "a", 2)))
+    out = mt.aggregate(replay.stream, **ask(strategy="slices_explode"))
+    writer = out.writeStream.format("memory").queryName("idle").option("checkpointLocation", str(tmp_path / "c"))
+    query = writer.trigger(processingTime="200 milliseconds").start()
+    try:
+        query.processAllAvailable()
+        deadline = time.monotonic() + 60
+        while replay.spark.table("idle").count() < 1 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        assert found(replay.spark.table("idle").collect()) == {("10s", 0.0, "a"): (1,)}
+        time.sleep(1)
+        replay.add(events((200, "a", 4)))
+        query.processAllAvailable()
+        assert found(replay.spark.table("idle").collect())["1m", 0.0, "a"] == (3,)
+        assert mt.progress(query).rows_in == 3
+    finally:
+        query.stop()
+
+
+@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
+    """State outlives the query; a window that stays has all its rows, one that goes none, one that comes new ones."""
+    replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
+    first = replay.run(ask(strategy=strategy), files=True)
+    assert set(found(first.rows.collect())) == {
+        ("10s", 0.0, "a"),
+        ("10s", 20.0, "b"),
+        ("1m", 0.0, "a"),
+        ("1m", 0.0, "b"),
+    }
+    replay.add(events((75, "a", 8), (118, "b", 16)), events((150, "a", 32)), events((1000, "a", 0)))
+    half = mt.tumbling("30 s")
+    again = replay.run(ask(strategy=strategy, windows=[half, MINUTE]), files=True)
+    rows = {name: value for name, value in found(again.rows.collect()).items() if name[1] >= 60}
+    minutes = {("1m", 60.0, "a"): (12,), ("1m", 60.0, "b"): (16,), ("1m", 120.0, "a"): (32,)}
+    halves = {("30s", 90.0, "b"): (16,), ("30s", 150.0, "a"): (32,)}
+    started = {("30s", 60.0, "a"): (12 if strategy == "slices_explode" else 8,)}  # begun before the restart
+    assert rows == minutes | halves | started
+
+
+def test_the_other_state_store(replay: Replay) -> None:
+    replay.add(*(events(*rows) for rows in LATE))
+    kept = {name: replay.spark.conf.get(name) for name in ROCKS_DB}
+    for name, value in ROCKS_DB.items():
+        replay.spark.conf.set(name, value)
+    try:
+        assert len(found(replay.run(ask()).rows.collect())) == 4
+    finally:
+        for name, before in kept.items():
+            replay.spark.conf.set(name, str(before))

@@ -1,0 +1,173 @@
+"""Plans of streams: what is chosen and why, and what is refused before a query starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.plan.streaming import StreamShape
+from muntin.spark import streaming
+from tests.spark.cases import assert_same
+from tests.spark.streams import Replay, events
+
+WINDOWS = [mt.tumbling(f"{n} min") for n in range(1, 11)]
+DENSE = mt.Statistics(rows=10**8, keys=100, span=10**12)
+SPARSE = mt.Statistics(rows=10**5, keys=10**5, span=10**12)
+
+
+@pytest.fixture(scope="module")
+def stream(spark: SparkSession) -> DataFrame:
+    """Give a stream that never runs."""
+    rate = spark.readStream.format("rate").load()
+    return rate.select(F.col("timestamp").alias("ts"), (F.col("value") % 3).alias("k"), F.col("value").alias("v"))
+
+
+def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
+    asked: dict[str, Any] = {
+        "time": "ts",
+        "by": "k",
+        "windows": WINDOWS,
+        "aggregates": mt.sum("v"),
+        "watermark": "10 minutes",
+        "statistics": DENSE,
+    }
+    found = mt.explain(stream, **(asked | changes))
+    assert isinstance(found, mt.StreamPlan)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"watermark": None}, "time column 'ts' of the stream has no watermark"),
+        ({"watermark": None}, "Add watermark='10 minutes', or call withWatermark"),
+        ({"watermark": "soon"}, "cannot read 'soon' as a duration"),
+        ({"watermark": "-1 s"}, "watermark -1s is not a whole number of milliseconds from 0 on"),
+        ({"watermark": "1 us"}, "watermark 1us is not a whole number of milliseconds"),
+        ({"watermark": 1.5}, "watermark 1.5 is no length of time. Use a duration such as '10 minutes'"),
+        ({"late": "keep"}, "unknown late 'keep'. Use 'drop' or 'exact'"),
+        ({"output": "complete"}, "unknown output 'complete'. Use 'append' or 'update'"),
+        (
+            {"strategy": "rows_kernel"},
+            "unknown strategy 'rows_kernel'. Use 'auto', 'independent', 'native' or 'kernel'",
+        ),
+        (
+            {"strategy": "slices_explode", "late": "exact"},
+            "strategy 'slices_explode' drops late rows with their slice, and has no late='exact'. Use strategy='auto'",
+        ),
+        ({"strategy": "slices_explode", "output": "update"}, "has no output='update'"),
+        ({"strategy": "kernel", "output": "update"}, "has no output='update'"),
+        ({"aggregates": mt.sum("w")}, "no column 'w' in the input"),
+        ({"time": "v"}, "time column 'v' is of type bigint"),
+        ({"windows": []}, "no windows are asked for"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_query_starts(
+    stream: DataFrame, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(mt.QueryError) as found:
+        explain(stream, **changes)
+    assert message in str(found.value)
+
+
+def test_times_without_a_zone_are_refused(stream: DataFrame) -> None:
+    with pytest.raises(mt.QueryError, match=r"is of type timestamp_ntz; .* Use time=F.col\('at'\).cast\('timestamp'\)"):
+        explain(stream, time=F.col("ts").cast("timestamp_ntz").alias("at"))
+
+
+def test_two_watermarks_are_refused(stream: DataFrame) -> None:
+    marked = stream.withWatermark("ts", "5 seconds")
+    with pytest.raises(mt.QueryError, match="has a watermark of 5s already, and watermark='10m' is given"):
+        explain(marked)
+    assert explain(marked, watermark=None).terms.watermark == 5_000_000
+    for mark in (None, "10 s"):
+        with pytest.raises(
+            mt.QueryError, match="has a watermark, but not on time column 'at', and Spark keeps one only"
+        ):
+            explain(
+                marked.select("k", "v", (F.col("ts") + F.expr("interval 1 hour")).alias("at")),
+                time="at",
+                watermark=mark,
+            )
+
+
+def test_sets_that_spark_does_not_keep_are_refused(stream: DataFrame) -> None:
+    maps = stream.withColumn("v", F.create_map("k", "v"))
+    with pytest.raises(
+        mt.UnsupportedError, match=r"count_distinct\(v\) is over a type .* Use mt.approx_count_distinct"
+    ):
+        explain(maps, aggregates=mt.count_distinct("v"))
+
+
+def test_wide_streams_are_refused_with_a_remedy(stream: DataFrame) -> None:
+    with pytest.raises(mt.UnsupportedError, match="layout='long'"):
+        explain(stream, layout="wide")
+
+
+def test_the_cheapest_shape_that_the_terms_allow(stream: DataFrame) -> None:
+    assert explain(stream, strategy="native").shape is StreamShape.SLICES_EXPLODE
+    assert explain(stream, strategy="native", late="exact").shape is StreamShape.EXPAND
+    assert explain(stream, output="update").shape is StreamShape.EXPAND
+    assert explain(stream, aggregates=mt.median("v"), strategy="native").shape is StreamShape.EXPAND
+    assert explain(stream, strategy="independent").shape is StreamShape.INDEPENDENT
+    assert explain(stream, strategy="native", statistics=SPARSE, windows=WINDOWS[:1]).shape is StreamShape.EXPAND
+
+
+def test_explain_tells_the_state_and_the_alternatives(stream: DataFrame) -> None:
+    plan = explain(stream, strategy="native")
+    text = str(plan)
+    assert "100,000,000 rows, 100 keys over 11.6 days" in text
+    assert "watermark 10m, output append, late rows are dropped with their slice" in text
+    assert "slices begin at multiples of 1m" in text
+    assert [name for name, _ in plan.alternatives] == ["slices_explode", "expand"]
+    assert plan.cost == min(dict(plan.alternatives).values())
+    assert [state.name for state in plan.states] == ["slices", "windows"]
+    assert plan.state_rows < plan.alternative_rows[1] / 2
+    assert repr(plan) == "<stream plan of 10 windows: slices_explode>"
+    exact = explain(stream, strategy="native", late="exact")
+    assert "slices_explode is left out: it drops late rows with their slice" in str(exact)
+    assert "assumed" in str(explain(stream, statistics=None))
+    assert "median(v) is evaluated from the rows of every window" in str(explain(stream, aggregates=mt.median("v")))
+
+
+def test_a_watermark_is_no_matter_for_batch(spark: SparkSession) -> None:
+    df = spark.sql("select timestamp'2024-01-01' ts, 1 k, 2 v")
+    with_mark = mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), watermark="1 s", late="exact", output="update")
+    assert_same(with_mark, mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v")), ["k"])
+    assert "watermark is for streams" in str(mt.explain(df, "ts", "k", WINDOWS, mt.sum("v"), watermark="1 s"))
+    with pytest.raises(mt.QueryError, match="unknown late"):
+        mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), late="never")
+
+
+def test_progress_of_what_has_none() -> None:
+    assert mt.progress([]).state_rows == 0
+    assert str(mt.progress([])).startswith("0 micro-batches, 0 rows in")
+    for nothing in (None, "query", 3):
+        with pytest.raises(mt.QueryError, match="has no progress"):
+            mt.progress(nothing)  # type: ignore[arg-type]
+
+
+def test_shared_exchanges_are_refused(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark 4.3 gives operators above a reused exchange no watermark. When the end fails, Spark has mended it."""
+    replay = Replay(spark, tmp_path).add(events((1, "a", 1)), events((1000, "a", 0)))
+    shuffled = replay.stream.withWatermark("ts", "10 seconds").repartition("k")
+    asked: dict[str, Any] = {"time": "ts", "by": "k", "windows": WINDOWS[:2], "aggregates": mt.sum("v")}
+    assert mt.aggregate(replay.stream.repartition("k"), **asked, watermark="10 s", strategy="independent").isStreaming
+    with pytest.raises(mt.UnsupportedError, match=r"spark.sql.exchange.reuse.*before the query starts"):
+        mt.aggregate(shuffled, **asked, strategy="independent")
+    kept = spark.conf.get(streaming.REUSE)
+    spark.conf.set(streaming.REUSE, "false")
+    try:
+        assert replay.write(mt.aggregate(shuffled, **asked, strategy="independent")).rows.count() == 2
+    finally:
+        spark.conf.set(streaming.REUSE, str(kept))
+    assert replay.write(mt.aggregate(shuffled, **asked, strategy="native")).rows.count() == 2
+    monkeypatch.setattr(streaming, "_with_watermarks", lambda source, union, branches: union)
+    broken = replay.write(mt.aggregate(shuffled, **asked, strategy="independent"))
+    assert broken.rows.count() == 1
+    assert broken.progress.state_rows == 3
