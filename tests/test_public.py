@@ -7,7 +7,8 @@ import muntin as mt
 
 NAMES = """
     Aggregate InternalError MuntinError PhysicalPlan Plan Query QueryError QuerySet Statistics UnsupportedError
-    Weave Window __version__ aggregate approx_count_distinct approx_quantile avg bool_and bool_or corr count
+    Weave Window WindowRegistry __version__ aggregate approx_count_distinct approx_quantile avg bool_and bool_or corr
+    count
     count_distinct count_if covar_pop covar_samp explain first hopping last max max_by median min min_by mode
     percentile plan rolling session stddev stddev_pop sum tumbling user_defined var_pop variance weave
 """

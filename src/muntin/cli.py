@@ -14,7 +14,8 @@ from muntin import __version__
 from muntin.errors import MuntinError
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.html import to_page
-from muntin.window import parse_windows
+from muntin.registry import WindowRegistry
+from muntin.window import parse_window, parse_windows
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda found: found.explain(),
@@ -71,6 +72,44 @@ def demo_command(rows: int) -> None:
     from muntin.demo import demo
 
     demo(rows=rows)
+
+
+@main.group("windows")
+def windows() -> None:
+    """Add, remove and list the windows of a running query, kept in the folder REGISTRY."""
+
+
+_registry = click.argument("registry", type=click.Path(path_type=Path, file_okay=False))
+
+
+@windows.command("add")
+@_registry
+@click.argument("window")
+@click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
+@click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
+def windows_add(registry: Path, window: str, id: str | None, since: str | None) -> None:
+    """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
+    with _errors_as_messages():
+        click.echo(WindowRegistry(registry).add(parse_window(window), id, since))
+
+
+@windows.command("remove")
+@_registry
+@click.argument("id")
+@click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
+def windows_remove(registry: Path, id: str, until: str | None) -> None:
+    """Remove the window ID."""
+    with _errors_as_messages():
+        WindowRegistry(registry).remove(id, until)
+
+
+@windows.command("list")
+@_registry
+def windows_list(registry: Path) -> None:
+    """List windows, and since when they count."""
+    with _errors_as_messages():
+        for one in WindowRegistry(registry).list():
+            click.echo(one)
 
 
 @main.group("bench")
