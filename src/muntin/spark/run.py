@@ -28,7 +28,7 @@ from muntin.spark import kernel
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.source import Events, Source, prepare
+from muntin.spark.source import Events, Source, prepare, refuse_stream
 from muntin.spark.statistics import measure
 from muntin.spark.wide import check_wide, wide
 from muntin.window import Window
@@ -91,6 +91,7 @@ def _checked(
         raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
     if layout not in ("long", "wide"):
         raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
+    refuse_stream(df, "mt.aggregate")
     source = prepare(df, time, key_list(by), windows, aggregates)
     if layout == "wide":
         check_wide(source)

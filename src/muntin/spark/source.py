@@ -96,10 +96,15 @@ class Source(Events):
     def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
         """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
         windows = self.query.windows
-        start, end = F.col("s"), F.col("s") + _chosen(f"{w.range:d}L" for w in windows)
+        label, range = _chosen(_literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
+        return self.finish_with(frame, aggregates, label, range)
+
+    def finish_with(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, range: Column) -> DataFrame:
+        """Give the long layout of rows that tell the label and the range of their window themselves."""
+        start, end = F.col("s"), F.col("s") + range
         window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
         return frame.select(
-            F.coalesce(_chosen(_literal(w.label) for w in windows), F.lit("")).alias("window_id"),
+            F.coalesce(label, F.lit("")).alias("window_id"),
             window.alias("window"),
             *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
             *(
@@ -145,7 +150,6 @@ def prepare(
     aggregates: Aggregate | Iterable[Aggregate],
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
-    refuse_stream(df, "mt.aggregate")
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
