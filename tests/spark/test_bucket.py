@@ -17,7 +17,7 @@ from muntin.plan.slicing import slicing
 from muntin.registry import Change
 from muntin.spark import packing as packing_module
 from muntin.spark.batches import Layout
-from muntin.spark.bucket import Head, Job, News, Outcome, step
+from muntin.spark.bucket import MANY, Head, Job, News, Outcome, step
 from muntin.spark.packing import Packing, bucket_labels, packed_at_source, unpack, unpacked
 from muntin.spark.reducers import reducer
 from muntin.spark.terms import Term
@@ -57,20 +57,21 @@ def packed(rows: list[Event], windows: tuple[Window, ...] = WINDOWS, size: int =
 
 
 @dataclass
-class Pages:
+class Kept:
     """A store in memory."""
 
     kept: dict[int, bytes] = field(default_factory=dict)
-    writes: int = 0
+    slices_written: int = 0
 
-    def read(self, page: int) -> bytes:
-        return self.kept[page]
+    def read(self, number: int) -> bytes:
+        return self.kept[number]
 
-    def write(self, page: int, data: bytes) -> None:
-        self.kept[page], self.writes = data, self.writes + 1
+    def write(self, number: int, data: bytes) -> None:
+        self.kept[number] = data
+        self.slices_written += unpack(data).num_rows
 
-    def remove(self, page: int) -> None:
-        del self.kept[page]
+    def remove(self, number: int) -> None:
+        del self.kept[number]
 
     @property
     def slices(self) -> int:
@@ -85,7 +86,7 @@ class Running:
         self.job = Job(layout(), False, "a query", self.terms)
         self.sliced_by = windows
         self.head: Head | None = None
-        self.pages, self.delay = Pages(), delay
+        self.store, self.delay = Kept(), delay
         self.watermark = self.previous = 0
         self.found: dict[Instance, tuple[int, str]] = {}
         self.account: dict[Instance, list[tuple[int, str]]] = defaultdict(list)
@@ -102,7 +103,7 @@ class Running:
         for row in rows:
             self._account(row)
         kept = None if self.head is None else Head.from_json(self.head.to_json(), self.job)
-        outcome = step(self.job, kept, self.pages, News(data, latest, changes), self.watermark)
+        outcome = step(self.job, kept, self.store, News(data, latest, changes), self.watermark)
         self.head = outcome.head
         self.late, self.dropped = self.late + outcome.late, self.dropped + outcome.dropped
         given = pa.RecordBatch.from_pydict({"data": pa.array(outcome.messages, pa.binary())})
@@ -113,14 +114,14 @@ class Running:
                 term = next(term for term in self.terms if term.number == number)
                 assert self.previous < start + term.shape[0] <= self.watermark
                 self.found[number, start, key] = (values[0], values[1])
-        assert set(self.pages.kept) == set(outcome.head.pages)
+        assert set(self.store.kept) == {segment.number for segment in outcome.head.segments}
         self.latest = max([self.latest, *(row[1] for row in rows)])
         self.previous, self.watermark = self.watermark, max(self.watermark, self.latest - self.delay)
         return outcome
 
     def finish(self) -> None:
         self.feed([])
-        self.watermark = self.latest + 10_000
+        self.watermark = self.latest + 200_000
         self.feed([])
         wanted = {
             place: (sum(number for number, _ in values), max(text for _, text in values))
@@ -128,7 +129,7 @@ class Running:
         }
         assert self.found == wanted
         assert (self.late, self.dropped) == (self.wanted_late, self.wanted_dropped)
-        assert not self.pages.kept
+        assert not self.store.kept
 
     def _account(self, row: Event) -> None:
         """Count a row for every instance that ends after the watermark of the micro-batch before."""
@@ -210,13 +211,24 @@ def test_windows_come_and_go(seed: int) -> None:
     assert len(running.found) > 0
 
 
-def test_only_touched_pages_are_written() -> None:
-    running = Running((Window(10), Window(800)), delay=0)
-    for now in range(0, 700, 10):
+def test_what_is_written_follows_what_comes() -> None:
+    """Slices of a long window are not written again with every micro-batch, and segments stay few."""
+    running = Running((Window(10), Window(100_000)), delay=0)
+    for now in range(0, 10_000, 10):
         running.feed([("a", now, 1, "x")])
-    assert len(running.pages.kept) == 7
-    assert running.pages.writes <= 70 + 7
-    assert running.pages.slices == 70
+        assert len(running.store.kept) <= MANY
+    assert running.store.slices == 1000
+    assert running.store.slices_written < 5 * 1000
+    running.finish()
+
+
+def test_segments_that_are_closed_for_the_most_part_are_given_up() -> None:
+    running = Running((Window(10), Window(100)), delay=0)
+    running.feed([("a", now, 1, "x") for now in range(10_000)])
+    assert running.store.slices == 1000
+    running.feed([])
+    assert running.store.slices <= 10
+    running.finish()
 
 
 def test_a_checkpoint_of_another_query_is_refused() -> None:
@@ -230,7 +242,7 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
 def test_a_change_that_a_worker_has_not_seen_stops_the_query() -> None:
     job = Job(layout(), False, "a query")
     with pytest.raises(QueryError, match="change 3 of the window registry was not seen"):
-        step(job, None, Pages(), News(changes=(Change(3, "w", Window(10)),), version=2), 0)
+        step(job, None, Kept(), News(changes=(Change(3, "w", Window(10)),), version=2), 0)
 
 
 def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,16 @@
-"""The state of one bucket of keys: slices that open instances need, in pages of time, and what has been given.
+"""The state of one bucket of keys: the slices that open instances need, in segments, and what has been given.
 
-A step takes a micro-batch's slices and watermark, gives every instance that became due exactly once, and writes the
-pages that were touched. It knows nothing of Spark: the state is read and written through a Store.
+A step takes a micro-batch's slices and watermark, gives every instance that became due exactly once, and writes the new
+slices as segments of their own: what is written follows what came, not what is kept. Some are merged when they are many.
+A step knows nothing of Spark: segments are read and written through a Store.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,28 +21,32 @@ from muntin.kernels.spans import FOREVER
 from muntin.registry import Change
 from muntin.spark.batches import Layout, Rows, joined
 from muntin.spark.combine import merged_slices
-from muntin.spark.emit import emit, forest, needed, times
+from muntin.spark.emit import Stretch, emit, forest, needed, times
 from muntin.spark.packing import COUNT, pack, unpack
 from muntin.spark.terms import Due, Term, any_closed, any_open, kept
 from muntin.window import Shape
 
-PAGES = 8
-"""Pages in the longest range."""
 ROWS = 500_000
 """Instances in one message."""
+PIECE = 50_000
+"""Slices in a segment, where so many come at once."""
+MANY = 48
+"""From so many segments on, some that lie side by side are merged."""
+RUN = 16
+"""Segments that are merged at once."""
 
 
 class Store(Protocol):
-    """Where a bucket's pages are kept."""
+    """Where a bucket's segments are kept."""
 
-    def read(self, page: int) -> bytes:
-        """Give a page."""
+    def read(self, number: int) -> bytes:
+        """Give a segment."""
 
-    def write(self, page: int, data: bytes) -> None:
-        """Keep a page, instead of what was kept of it."""
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a segment."""
 
-    def remove(self, page: int) -> None:
-        """Keep a page no longer."""
+    def remove(self, number: int) -> None:
+        """Keep a segment no longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,20 @@ class Job:
     """The windows, unless a registry has them."""
 
 
+class Segment(NamedTuple):
+    """Slices that are kept together."""
+
+    number: int
+    first: int
+    """When the first slice begins."""
+    last: int
+    """When the last slice begins."""
+    rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a bucket keeps beside its pages."""
+    """What a bucket keeps beside its segments."""
 
     query: str
     terms: tuple[Term, ...]
@@ -67,9 +83,9 @@ class Head:
     """Up to when instances have been given, in microseconds; Spark begins with 0."""
     latest: int = -FOREVER
     """The latest event time that any bucket has got."""
-    length: int = 1
-    """How much time a page has."""
-    pages: tuple[int, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    following: int = 0
+    """The number of the next segment."""
     ended: tuple[int, ...] = ()
     """The changes that added windows which are over."""
 
@@ -87,7 +103,8 @@ class Head:
                 "windows that come and go need a WindowRegistry."
             )
         terms = tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"])
-        return Head(**(told | {"terms": terms, "pages": tuple(told["pages"]), "ended": tuple(told["ended"])}))
+        segments = tuple(Segment(*segment) for segment in told["segments"])
+        return Head(**(told | {"terms": terms, "segments": segments, "ended": tuple(told["ended"])}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,41 +140,30 @@ class Step:
     watermark: int
     late: int = 0
     dropped: int = 0
-    gone: set[int] = field(default_factory=set)
-    """Pages that are kept no longer."""
 
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open."""
         before = self.head
         terms, ended = _changed(before, news, self.watermark)
         fresh = self._accepted(news.slices, terms)
-        length = _page_length(terms) if news.changes or not before.pages else before.length
-        if length != before.length:
-            fresh += [unpack(self.store.read(page)) for page in before.pages]
-            self.gone |= set(before.pages)
-        old = [page for page in before.pages if page not in self.gone]
         due = _due(terms, before.watermark, self.watermark)
         shapes = tuple(dict.fromkeys(term.shape for term in terms))
         nodes = forest(shapes, self.job.overlap) if shapes else ()
         found = needed(nodes, due)
-        touched = {int(page) for batch in fresh for page in np.unique(_times(batch) // length)}
         read = times(nodes, found)
-        loaded = [p for p in old if p in touched or (read and p * length < read[1] and (p + 1) * length > read[0])]
-        batches = fresh + [unpack(self.store.read(page)) for page in loaded]
+        loaded = {
+            segment: unpack(self.store.read(segment.number))
+            for segment in before.segments
+            if read and segment.first < read[1] and segment.last >= read[0]
+        }
         messages: tuple[bytes, ...] = ()
-        written: set[int] = set()
-        if batches:
-            rows = Rows(merged_slices(_alike(batches), self.job.layout), self.job.layout)
+        within = [_within(batch, read) for batch in (*fresh, *loaded.values())] if read else []
+        if within := [batch for batch in within if batch.num_rows]:
+            rows = Rows(self._merged(within), self.job.layout)
             messages = tuple(_messages(emit(rows, nodes, found, due), terms))
-            written = self._written(rows, terms, touched, length)
-        pages = np.array(sorted({*old, *written}), np.int64)
-        is_open = any_open(terms, pages * length, (pages + 1) * length - 1, self.watermark)
-        self.gone |= {int(page) for page in pages[~is_open]} | (touched & set(old) - written)
-        for page in sorted(self.gone & set(before.pages) - written):
-            self.store.remove(page)
-        left = tuple(int(page) for page in pages if page in written or page not in self.gone)
-        latest = max(before.latest, news.latest)
-        head = Head(before.query, terms, max(self.watermark, before.watermark), latest, length, left, ended)
+        segments, following = self._kept(fresh, loaded, terms)
+        latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
+        head = Head(before.query, terms, watermark, latest, segments, following, ended)
         return Outcome(head, messages, self.late, self.dropped)
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
@@ -175,14 +181,62 @@ class Step:
             accepted.append(batch if accept.all() else batch.filter(pa.array(accept)))
         return [batch for batch in accepted if batch.num_rows]
 
-    def _written(self, rows: Rows, terms: Sequence[Term], touched: set[int], length: int) -> set[int]:
-        """Write the pages that were touched, as far as they are open, and tell which."""
-        pages = rows.time // length
-        stays = kept(terms, rows.time, self.watermark)
-        written = touched & {int(page) for page in np.unique(pages[stays])}
-        for page in sorted(written):
-            self.store.write(page, pack(rows.batch.take(pa.array(np.flatnonzero(stays & (pages == page))))))
-        return written
+    def _kept(
+        self, fresh: list[pa.RecordBatch], loaded: Mapping[Segment, pa.RecordBatch], terms: Sequence[Term]
+    ) -> tuple[tuple[Segment, ...], int]:
+        """Write what is new and open, with what is left of segments that are closed for the most part."""
+        first, last = (np.array([segment[place] for segment in self.head.segments], np.int64) for place in (1, 2))
+        is_open = any_open(terms, first, last, self.watermark).tolist()
+        stays: list[Segment] = []
+        rest = [self._open(batch, terms) for batch in fresh]
+        for segment, is_needed in zip(self.head.segments, is_open, strict=True):
+            left = self._open(loaded[segment], terms) if is_needed and segment in loaded else None
+            if is_needed and (left is None or 2 * left.num_rows > segment.rows):
+                stays.append(segment)
+                continue
+            self.store.remove(segment.number)
+            if left is not None:
+                rest.append(left)
+        following = self._written(rest, stays, self.head.following)
+        while len(stays) > MANY:
+            stays.sort(key=lambda segment: segment.first)
+            rows = np.convolve([segment.rows for segment in stays], np.ones(RUN, np.int64), "valid")
+            place = int(np.argmin(rows))
+            run, stays = stays[place : place + RUN], stays[:place] + stays[place + RUN :]
+            together = [self._open(unpack(self.store.read(segment.number)), terms) for segment in run]
+            for segment in run:
+                self.store.remove(segment.number)
+            following = self._written(together, stays, following, pieces=1)
+        return tuple(stays), following
+
+    def _written(
+        self, batches: list[pa.RecordBatch], stays: list[Segment], number: int, pieces: int | None = None
+    ) -> int:
+        """Write slices as segments that follow one another in time, late ones apart, and give the next number."""
+        batches = [batch for batch in batches if batch.num_rows]
+        if not batches:
+            return number
+        merged = self._merged(batches)
+        time = _times(merged)
+        parts = pieces or max(1, len(time) // PIECE)
+        cuts = np.unique(np.quantile(time, np.arange(1, parts) / parts).astype(np.int64)) if parts > 1 else np.array([])
+        if pieces is None:
+            cuts = np.union1d(cuts, [self.watermark])
+        piece = np.searchsorted(cuts, time, side="right")
+        for part in np.unique(piece):
+            chosen = np.flatnonzero(piece == part)
+            batch = merged if len(chosen) == len(time) else merged.take(pa.array(chosen))
+            self.store.write(number, pack(batch))
+            stays.append(Segment(number, int(time[chosen].min()), int(time[chosen].max()), len(chosen)))
+            number += 1
+        return number
+
+    def _open(self, batch: pa.RecordBatch, terms: Sequence[Term]) -> pa.RecordBatch:
+        stays = kept(terms, _times(batch), self.watermark)
+        return batch if stays.all() else batch.filter(pa.array(stays))
+
+    def _merged(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        return merged_slices(_alike(batches), self.job.layout)
 
 
 def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
@@ -227,9 +281,11 @@ def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Du
     return found
 
 
-def _page_length(terms: Iterable[Term]) -> int:
-    longest = max((term.shape[0] for term in terms), default=PAGES)
-    return max(1, longest // PAGES)
+def _within(batch: pa.RecordBatch, read: Stretch) -> pa.RecordBatch:
+    """Give the slices that begin in a stretch of time."""
+    time = _times(batch)
+    inside = (time >= read[0]) & (time < read[1])
+    return batch if inside.all() else batch.filter(pa.array(inside))
 
 
 def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:

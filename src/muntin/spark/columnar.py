@@ -46,7 +46,7 @@ _GIVEN = T.StructType(
     ]
 )
 _HEAD = T.StructType([T.StructField("text", T.StringType())])
-_PAGE = T.StructType([T.StructField("page", T.LongType())])
+_NUMBER = T.StructType([T.StructField("number", T.LongType())])
 _DATA = T.StructType([T.StructField("data", T.BinaryType())])
 
 
@@ -131,7 +131,7 @@ class Buckets(StatefulProcessor):
         """Name the state."""
         self.handle = handle
         self.head = handle.getValueState("head", _HEAD)
-        self.pages = handle.getMapState("pages", _PAGE, _DATA)
+        self.segments = handle.getMapState("segments", _NUMBER, _DATA)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Take what the source and the registry have sent."""
@@ -146,20 +146,20 @@ class Buckets(StatefulProcessor):
     def close(self) -> None:
         """Have nothing to close."""
 
-    def read(self, page: int) -> bytes:
-        """Give a page."""
-        kept = self.pages.getValue((page,))
+    def read(self, number: int) -> bytes:
+        """Give a segment."""
+        kept = self.segments.getValue((number,))
         if kept is None:
-            raise InternalError(f"page {page} of a bucket is not in its state. Please report this.")
+            raise InternalError(f"segment {number} of a bucket is not in its state. Please report this.")
         return bytes(kept[0])
 
-    def write(self, page: int, data: bytes) -> None:
-        """Keep a page."""
-        self.pages.updateValue((page,), (data,))
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a segment."""
+        self.segments.updateValue((number,), (data,))
 
-    def remove(self, page: int) -> None:
-        """Keep a page no longer."""
-        self.pages.removeKey((page,))
+    def remove(self, number: int) -> None:
+        """Keep a segment no longer."""
+        self.segments.removeKey((number,))
 
     def _stepped(self, key: Any, news: News, timers: Any) -> Iterator[Row]:
         now = timers.getCurrentWatermarkInMs()
