@@ -1,8 +1,8 @@
 """The state of one bucket of keys: the slices that open instances need, in segments, and what has been given.
 
 A step takes a micro-batch's slices and watermark, gives every instance that became due exactly once, and writes the new
-slices as segments of their own: what is written follows what came, not what is kept. Some are merged when they are many.
-A step knows nothing of Spark: segments are read and written through a Store.
+slices as segments of their own: what is written follows what came, not what is kept. Where there are many, some are
+merged. A step knows nothing of Spark: segments are read and written through a Store.
 """
 
 from __future__ import annotations

@@ -20,12 +20,10 @@ from muntin.registry import Change, WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.bucket import Head, Job, News, step, told
 from muntin.spark.packing import Packing, bucket_labels, packed_at_source, query_id, unpacked
+from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import Source
 from muntin.spark.terms import Term
 from muntin.window import Window
-
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 LATE = "muntin_late"
 """The name under which query progress counts late rows: observedMetrics[LATE] has late and dropped."""
@@ -115,7 +113,7 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
 def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.frame.sparkSession
-    texts = spark.readStream.schema("change string").option("wholetext", True).text(str(registry.path))
+    texts = spark.readStream.schema("change string").text(str(registry.path), wholetext=True)
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
     nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "version": F.lit(0).cast("long")}
     return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
