@@ -42,6 +42,7 @@ from muntin.plan.physical import PhysicalPlan, Statistics
 from muntin.plan.streaming import StreamPlan
 from muntin.plan.weave import Weave, weave
 from muntin.query import Query, QuerySet
+from muntin.registry import WindowRegistry
 from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
 
@@ -63,6 +64,7 @@ __all__ = [
     "UnsupportedError",
     "Weave",
     "Window",
+    "WindowRegistry",
     "__version__",
     "aggregate",
     "approx_count_distinct",

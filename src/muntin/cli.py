@@ -14,7 +14,8 @@ from muntin import __version__
 from muntin.errors import MuntinError
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.html import to_page
-from muntin.window import parse_windows
+from muntin.registry import WindowRegistry
+from muntin.window import parse_window, parse_windows
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda found: found.explain(),
@@ -66,11 +67,55 @@ def plan_command(
 
 @main.command("demo")
 @click.option("--rows", default=3_000_000, show_default=True, help="Events to make.")
-def demo_command(rows: int) -> None:
+@click.option("--stream", is_flag=True, help="Run the dashboard on a stream instead, and show its progress.")
+def demo_command(rows: int, stream: bool) -> None:
     """Run two queries over an IoT stream, with plans and the ratio to plain Spark."""
-    from muntin.demo import demo
+    if stream:
+        from muntin.demo_stream import demo_stream
 
-    demo(rows=rows)
+        demo_stream(rows=rows)
+    else:
+        from muntin.demo import demo
+
+        demo(rows=rows)
+
+
+@main.group("windows")
+def windows() -> None:
+    """Add, remove and list the windows of a running query, kept in the folder REGISTRY."""
+
+
+_registry = click.argument("registry", type=click.Path(path_type=Path, file_okay=False))
+
+
+@windows.command("add")
+@_registry
+@click.argument("window")
+@click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
+@click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
+def windows_add(registry: Path, window: str, id: str | None, since: str | None) -> None:
+    """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
+    with _errors_as_messages():
+        click.echo(WindowRegistry(registry).add(parse_window(window), id, since))
+
+
+@windows.command("remove")
+@_registry
+@click.argument("id")
+@click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
+def windows_remove(registry: Path, id: str, until: str | None) -> None:
+    """Remove the window ID."""
+    with _errors_as_messages():
+        WindowRegistry(registry).remove(id, until)
+
+
+@windows.command("list")
+@_registry
+def windows_list(registry: Path) -> None:
+    """List windows, and since when they count."""
+    with _errors_as_messages():
+        for one in WindowRegistry(registry).list():
+            click.echo(one)
 
 
 @main.group("bench")
@@ -203,6 +248,29 @@ def bench_woven(out: Path, rounds: int) -> None:
     from muntin.bench.woven import estimated_and_measured
 
     _run("woven", out, estimated_and_measured(rounds, _say), rounds=rounds, seeds="0, 1, 2")
+
+
+@bench.command("stream")
+@click.option("--rounds", default=1, show_default=True, help="How often every contender runs, in turn.")
+@click.option("--events", default=2_000_000, show_default=True, help="Events of a stream.")
+@click.option("--only", multiple=True, help="Name of a stream to measure; all if none is given.")
+@_data
+@_out("stream")
+def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, out: Path) -> None:
+    """Measure Structured Streaming against plain Spark: throughput, state, micro-batch times."""
+    from muntin.bench.stream import streams
+
+    _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds)
+
+
+@bench.command("soak")
+@click.option("--minutes", default=3.0, show_default=True, help="How long each strategy runs.")
+@_out("soak")
+def bench_soak(minutes: float, out: Path) -> None:
+    """Run streams at great speed for minutes, and watch heap and state."""
+    from muntin.bench.soak import soak
+
+    _run("soak", out, soak(minutes, _say), minutes=minutes)
 
 
 @bench.command("report")

@@ -91,7 +91,7 @@ print("same sums")
 
 def run(code: str, folder: Path, timeout: int = 600) -> str:
     environment = os.environ | {"SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
-    done = subprocess.run(  # noqa: S603
+    done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, cwd=folder, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -11,6 +11,8 @@ from muntin.bench.report import PLANNING_FIGURE
 from muntin.bench.report_batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
 from muntin.bench.report_kernels import THROUGHPUT_FIGURE
 from muntin.bench.report_rolling import NAMES, ROLLING_FIGURE
+from muntin.bench.report_stream import NAMES as STREAM_NAMES
+from muntin.bench.report_stream import STREAM_FIGURE
 from muntin.bench.report_weave import PARAMETERS, WEAVE_FIGURE
 from muntin.techniques import TECHNIQUES
 
@@ -136,6 +138,27 @@ def rolling_figure(result: Row, path: Path) -> None:
     _save(figure, path)
 
 
+def stream_figure(result: Row, path: Path) -> None:
+    """Draw events per second against the number of tumbling windows, on dense and on sparse streams."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    for axes, kind in zip(figure.subplots(1, 2), ("dense", "sparse"), strict=True):
+        rows = [
+            row for row in result["rows"] if row["setting"].startswith(kind) and row["setting"].endswith("tumbling")
+        ]
+        for color, (name, label) in zip(COLORS, STREAM_NAMES.items(), strict=False):
+            points = [
+                (row["windows"], row["contenders"][name]["events_per_second"])
+                for row in rows
+                if name in row["contenders"]
+            ]
+            if points:
+                axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=label)
+        axes.set(yscale="log", xlabel="tumbling windows", ylabel="events per second", title=f"{kind} stream")
+        axes.grid(visible=True, which="major", alpha=0.3)
+        axes.legend(fontsize=7)
+    _save(figure, path)
+
+
 FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
@@ -143,5 +166,6 @@ FIGURES = {
     "kernels": (kernels_figure, THROUGHPUT_FIGURE),
     "weave": (weave_figure, WEAVE_FIGURE),
     "rolling": (rolling_figure, ROLLING_FIGURE),
+    "stream": (stream_figure, STREAM_FIGURE),
 }
 """How each result file is drawn, and where to."""

@@ -10,6 +10,7 @@ from muntin.bench.record import Row, load
 from muntin.bench.report_batch import BATCH
 from muntin.bench.report_kernels import kernels_section, woven_section
 from muntin.bench.report_rolling import ROLLING
+from muntin.bench.report_stream import soak_section, stream_section
 from muntin.bench.report_weave import weave_section
 from muntin.bench.tables import table
 
@@ -21,6 +22,8 @@ def report(results: Path) -> str:
     sections = {
         **BATCH,
         **ROLLING,
+        "stream": stream_section,
+        "soak": soak_section,
         "kernels": kernels_section,
         "model": _model,
         "quality": _quality,

@@ -20,21 +20,30 @@ class Spans(NamedTuple):
     """One past the last row of an instance."""
 
 
-def spans(bounds: Longs, time: Longs, reach: int, slide: int, offset: int) -> Spans:
+FOREVER = 2**62
+"""Later than any time, and minus that earlier than any."""
+
+
+def spans(
+    bounds: Longs, time: Longs, reach: int, slide: int, offset: int, first: int = -FOREVER, last: int = FOREVER
+) -> Spans:
     """Find the instances a = offset + k·slide that have rows with a ≤ time < a + reach, in every group.
 
     Group g is the rows bounds[g] to bounds[g + 1], sorted by time. The reach of a window that reads rows or slices is
-    its range; that of one that reads a window of range r is its range - r + 1, since both ends must lie inside.
+    its range; that of one that reads a window of range r is its range - r + 1, since both ends must lie inside. Only
+    instances from `first`, which must be one of them, to `last` are looked for.
 
     >>> found = spans(np.array([0, 3]), np.array([1, 5, 30]), reach=10, slide=5, offset=0)
     >>> found.start.tolist(), found.lo.tolist(), found.hi.tolist()
     ([-5, 0, 5, 25, 30], [0, 0, 1, 2, 2], [1, 2, 2, 3, 3])
+    >>> spans(np.array([0, 3]), np.array([1, 5, 30]), 10, 5, 0, first=0, last=25).start.tolist()
+    [0, 5, 25]
     """
-    return Spans(*_spans(bounds, time, reach, slide, offset))
+    return Spans(*_spans(bounds, time, reach, slide, offset, first, last))
 
 
 @compiled
-def _spans(bounds, time, reach, slide, offset):  # type: ignore[no-untyped-def]
+def _spans(bounds, time, reach, slide, offset, earliest, latest):  # type: ignore[no-untyped-def]
     capacity = len(time) + 16
     start, lo, hi = np.empty(capacity, np.int64), np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     count = 0
@@ -43,15 +52,15 @@ def _spans(bounds, time, reach, slide, offset):  # type: ignore[no-untyped-def]
         if first == end:
             continue
         left = right = first
-        a = _first_instance(time[first], reach, slide, offset)
-        while True:
+        a = max(earliest, _first_instance(time[first], reach, slide, offset))
+        while a <= latest:
             while left < end and time[left] < a:
                 left += 1
             if left == end:
                 break
             if time[left] >= a + reach:  # a gap, or no row for this instance
                 a = _first_instance(time[left], reach, slide, offset)
-                if time[left] < a:  # the row lies between two instances that have reach < slide
+                if time[left] < a or a > latest:  # the row lies between two instances that have reach < slide
                     continue
             right = max(left, right)
             while right < end and time[right] < a + reach:

@@ -6,7 +6,7 @@ batch to the next, so memory is bounded by the longest range, not by the partiti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,9 +17,11 @@ import pyarrow.compute as pc
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
 from muntin.kernels.spans import spans
-from muntin.plan.slicing import Grid
+from muntin.plan.logical import Plan
+from muntin.plan.slicing import Grid, reach
 from muntin.spark.batches import Gathering, Layout, Rows, joined
 from muntin.spark.reducers import Arrays
+from muntin.window import Window
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,20 @@ class Node:
     """The place of the node that it reads, -1 for the rows."""
     number: int
     """The number of the window in the query, -1 for a factor window."""
+
+
+def nodes_of(forest: Plan, numbers: Mapping[Window, int]) -> tuple[Node, ...]:
+    """Give the forest of a plan with the numbers of its windows, parents first."""
+    places = {node.window: place for place, node in enumerate(forest.nodes)}
+    return tuple(
+        Node(
+            *node.window.shape,
+            reach=reach(node.window, None if node.parent is None else node.parent.shape),
+            parent=-1 if node.parent is None else places[node.parent],
+            number=-1 if node.is_factor else numbers[node.window],
+        )
+        for node in forest.nodes
+    )
 
 
 @dataclass(frozen=True)
@@ -68,7 +84,7 @@ class Level:
     arrays: list[Arrays]
 
 
-def _level(rows: Rows) -> Level:
+def level_of(rows: Rows) -> Level:
     """Give the input as something to read."""
     return Level(rows.bounds(), rows.time, np.arange(len(rows.time)), rows.lifted())
 
@@ -80,7 +96,7 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
     waiting = Gathering(batches)
     for batch in waiting:
         rows = Rows(batch if kept is None else joined([kept, batch]), task.layout)
-        level = _level(rows)
+        level = level_of(rows)
         now = int(level.time[-1])
         found = 0
         for result in _windows(rows, level, task, done, now):
@@ -92,15 +108,15 @@ def combine(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.Record
         waiting.learn(batch.num_rows, found, kept.num_rows)
     if kept is not None:
         rows = Rows(kept, task.layout)
-        yield from _windows(rows, _level(rows), task, done, None)
+        yield from _windows(rows, level_of(rows), task, done, None)
 
 
 def windows_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of windows, which are to be merged with those of other batches."""
     waiting = Gathering(batches)
     for batch in waiting:
-        rows, found = Rows(_sorted(batch, task.layout), task.layout), 0
-        for result in _windows(rows, _level(rows), task, None, None):
+        rows, found = Rows(in_key_order(batch, task.layout), task.layout), 0
+        for result in _windows(rows, level_of(rows), task, None, None):
             found += result.num_rows
             yield result
         waiting.learn(batch.num_rows, found)
@@ -113,19 +129,37 @@ def slices_at_source(batches: Iterable[pa.RecordBatch], task: Task) -> Iterator[
     waiting = Gathering(batches)
     for batch in waiting:
         waiting.learn(batch.num_rows, 0)
-        rows = Rows(_sorted(batch, layout), replace(layout, chunks=None))
-        level = _level(rows)
+        rows = Rows(in_key_order(batch, layout), replace(layout, chunks=None))
+        level = level_of(rows)
         starts = slice_starts(level.bounds, level.time, slides, residues)
-        begins = np.concatenate(([True], starts[1:] != starts[:-1]))
-        begins[level.bounds[:-1]] = True
-        lo = np.flatnonzero(begins)
+        slices = reduced(rows, level, starts)
+        if layout.chunks is not None:
+            places, index = layout.chunks.places(slices["t"].to_numpy())
+            if len(index) > slices.num_rows:
+                slices = slices.take(pa.array(index))
+            slices = slices.set_column(0, "t", pa.array(places))
+        yield slices
+
+
+def merged_slices(batches: list[pa.RecordBatch], layout: Layout) -> pa.RecordBatch:
+    """Turn slices, of which a key may have several that begin together, into one for each key and begin, in order."""
+    rows = Rows(in_key_order(joined(batches), layout), layout)
+    return reduced(rows, level_of(rows), rows.time)
+
+
+def reduced(rows: Rows, level: Level, starts: Longs) -> pa.RecordBatch:
+    """Reduce neighbouring rows of one key whose slices begin together."""
+    layout = rows.layout
+    begins = np.concatenate(([True], starts[1:] != starts[:-1]))
+    begins[level.bounds[:-1]] = True
+    lo = np.flatnonzero(begins)
+    if len(lo) == len(starts):
+        columns = [rows.batch[name] for name in layout.tail]
+    else:
         hi = np.append(lo[1:], len(starts))
         arrays = [r.reduce(a, lo, hi) for r, a in zip(layout.reducers, level.arrays, strict=True)]
-        slices = pa.RecordBatch.from_arrays(_columns(rows, level.row[lo], arrays), names=layout.tail)
-        places, index = (starts[lo], None) if layout.chunks is None else layout.chunks.places(starts[lo])
-        if index is not None and len(index) > len(lo):
-            slices = slices.take(pa.array(index))
-        yield pa.RecordBatch.from_arrays([pa.array(places), *slices.columns], names=["t", *layout.tail])
+        columns = columns_of(rows, level.row[lo], arrays)
+    return pa.RecordBatch.from_arrays([pa.array(starts[lo]), *columns], names=["t", *layout.tail])
 
 
 def _windows(rows: Rows, root: Level, task: Task, done: int | None, now: int | None) -> Iterator[pa.RecordBatch]:
@@ -151,7 +185,7 @@ def _windows(rows: Rows, root: Level, task: Task, done: int | None, now: int | N
         if len(starts):
             arrays = [tuple(None if array is None else array[chosen] for array in part) for part in level.arrays]
             number = pa.array(np.full(len(starts), node.number, np.int32))
-            columns = [number, pa.array(starts), *_columns(rows, level.row[chosen], arrays)]
+            columns = [number, pa.array(starts), *columns_of(rows, level.row[chosen], arrays)]
             yield pa.RecordBatch.from_arrays(columns, names=task.names)
 
 
@@ -166,13 +200,14 @@ def _finished(level: Level, node: Node, done: int | None, now: int | None) -> An
     return slice(first, max(first, last))
 
 
-def _columns(rows: Rows, places: Longs, arrays: list[Arrays]) -> list[pa.Array]:
+def columns_of(rows: Rows, places: Longs, arrays: list[Arrays]) -> list[pa.Array]:
+    """Give the keys of rows, and partials beside them, as Arrow columns."""
     taken = [key.take(pa.array(places)) for key in rows.keys]
     parts = zip(rows.layout.reducers, arrays, rows.partials, strict=True)
     return [*taken, *(column for r, part, columns in parts for column in r.lower(part, columns))]
 
 
-def _sorted(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
+def in_key_order(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
     """Sort a batch by key and time, unless it is."""
     time = batch["t"].to_numpy()
     codes = np.zeros(len(time), np.int64)

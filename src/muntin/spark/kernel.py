@@ -15,9 +15,9 @@ from muntin.aggregates import Aggregate, Merge
 from muntin.plan.logical import Plan
 from muntin.plan.overlap import overlap
 from muntin.plan.physical import Group, Shape, Statistics
-from muntin.plan.slicing import Grid, reach
+from muntin.plan.slicing import Grid
 from muntin.spark.batches import Chunks, Layout
-from muntin.spark.combine import Node, Task, combine, slices_at_source, windows_at_source
+from muntin.spark.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
 from muntin.spark.source import LONGEST_WINDOW, Events, Source, is_set
@@ -71,20 +71,20 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
     forest = group.forest
     if group.shape is Shape.SOURCE_KERNEL:
-        return merged(source, mapped(source.lifted, windows_at_source, _task(source, forest), _window_schema(source)))
+        return merged(source, mapped(source.lifted, windows_at_source, _task(source, forest), window_schema(source)))
     longest = max(int(window.range) for window in group.windows)
     chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
         case Shape.SLICES_KERNEL:
             parts = chunked(sliced(source, group.grids), chunks)
         case Shape.SOURCE_SLICES_KERNEL:
-            schema = T.StructType([T.StructField("t", T.LongType()), *_tail(source)])
+            schema = T.StructType([T.StructField("t", T.LongType()), *tail(source)])
             task = _task(source, chunks=chunks, grids=group.grids)
             parts = mapped(source.lifted, slices_at_source, task, schema)
         case _:
             parts = chunked(source.lifted, chunks)
     ordered = in_order(source, parts, chunks)
-    windows = mapped(ordered, combine, _task(source, forest, chunks), _window_schema(source))
+    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(source))
     return source.finish(windows, source.lowered())
 
 
@@ -139,29 +139,20 @@ def mapped(
 def _task(
     source: Source, forest: Plan | None = None, chunks: Chunks | None = None, grids: tuple[Grid, ...] = ()
 ) -> Task:
-    forest_nodes = () if forest is None else forest.nodes
-    places = {node.window: place for place, node in enumerate(forest_nodes)}
     numbers = {window: number for number, window in enumerate(source.query.windows)}
-    nodes = tuple(
-        Node(
-            *node.window.shape,
-            reach=reach(node.window, None if node.parent is None else node.parent.shape),
-            parent=-1 if node.parent is None else places[node.parent],
-            number=-1 if node.is_factor else numbers[node.window],
-        )
-        for node in forest_nodes
-    )
+    nodes = () if forest is None else nodes_of(forest, numbers)
     return Task(nodes, layout(source, chunks), grids)
 
 
-def _tail(source: Source) -> list[T.StructField]:
+def tail(source: Source) -> list[T.StructField]:
     """Give the columns of keys and partials."""
     fields = [field for field in source.lifted_schema if field.name != "t"]
     return [T.StructField(f.name, f.dataType, f.nullable or f.name not in source.keys) for f in fields]
 
 
-def _window_schema(source: Source) -> T.StructType:
-    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *_tail(source)])
+def window_schema(source: Source) -> T.StructType:
+    """Give the columns of instances: the window's number, the start, keys and partials."""
+    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *tail(source)])
 
 
 def layout(source: Events, chunks: Chunks | None = None) -> Layout:

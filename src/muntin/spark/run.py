@@ -26,13 +26,21 @@ from muntin.plan.physical import (
 from muntin.plan.streaming import STRATEGIES as STREAM_STRATEGIES
 from muntin.plan.streaming import StreamPlan, Terms
 from muntin.query import several
+from muntin.registry import WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.spark.source import Events, Source, prepare
 from muntin.spark.statistics import measure
-from muntin.spark.streaming import evaluate_stream, plan_stream, prepare_stream
+from muntin.spark.streaming import (
+    ANY_WINDOW,
+    check_registered,
+    evaluate_registered,
+    evaluate_stream,
+    plan_stream,
+    prepare_stream,
+)
 from muntin.spark.wide import check_wide, wide
 from muntin.window import Length, Window
 
@@ -46,7 +54,7 @@ def aggregate(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key] = (),
-    windows: Window | Iterable[Window] = (),
+    windows: Window | Iterable[Window] | WindowRegistry = (),
     aggregates: Aggregate | Iterable[Aggregate] = (),
     *,
     strategy: str = "auto",
@@ -64,8 +72,13 @@ def aggregate(
 
     A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
     every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
+    A registry instead of windows lets them come and go while a stream runs.
     """
     terms = Terms(watermark, late, output)
+    if isinstance(windows, WindowRegistry):
+        check_registered(df, strategy, terms)
+        source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
+        return evaluate_registered(prepare_stream(source, terms)[0], windows)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)

@@ -6,8 +6,6 @@ import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
-from importlib import import_module
-from importlib.util import find_spec
 
 from pyspark.sql import DataFrame
 
@@ -15,17 +13,20 @@ from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical import Statistics, Work
 from muntin.plan.streaming import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
+from muntin.registry import WindowRegistry
 from muntin.spark import kernel
+from muntin.spark.columnar import columnar
 from muntin.spark.independent import independent
+from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import Source
 from muntin.spark.stateful import DELAY, expand, slices_explode, storable
+from muntin.window import Window
 
 BUCKETS = 32
 """Hash buckets of keys whose slices are packed together."""
 REUSE = "spark.sql.exchange.reuse"
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-_COLUMNAR = "muntin.spark.columnar"
+ANY_WINDOW = (Window("1 s"),)
+"""What stands for the windows of a registry that is still empty."""
 
 
 def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
@@ -71,8 +72,6 @@ def plan_stream(source: Source, strategy: str, statistics: Statistics | None, te
         raise QueryError(
             f"strategy {strategy!r} {forbidden[named[0]]}. Use strategy='auto', 'native' or 'independent'."
         )
-    if StreamShape.COLUMNAR in named and len(named) == 1 and find_spec(_COLUMNAR) is None:
-        raise UnsupportedError(f"strategy {strategy!r} is not built for streams yet. Use strategy='native'.")
     shareable = all(made.mergeable for made in source.recipes)
     packed = _packing_obstacle(source) if shareable else "partials cannot be merged"
 
@@ -98,10 +97,8 @@ def _forbidden(shape: StreamShape, terms: Terms) -> str | None:
 
 def _packing_obstacle(source: Source) -> str | None:
     """Say why slices cannot be packed together for kernels; None if they can."""
-    if find_spec(_COLUMNAR) is None:
-        return "it is not built yet"
-    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKS_DB:
-        return f"it needs spark.conf.set({PROVIDER!r}, {ROCKS_DB!r})"
+    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+        return f"it needs spark.conf.set({PROVIDER!r}, {ROCKSDB!r})"
     return kernel.obstacle(source)
 
 
@@ -132,8 +129,22 @@ def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
             return expand(source, plan.windows)
         case StreamShape.SLICES_EXPLODE:
             return slices_explode(source, plan.windows, plan.grids)
-    packed: DataFrame = import_module(_COLUMNAR).columnar(source, plan.windows, BUCKETS)
-    return packed
+    return columnar(source, plan.windows, BUCKETS)
+
+
+def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
+    """Refuse what a registry of windows is not for."""
+    if not df.isStreaming:
+        raise QueryError("a registry of windows is for streams. Give windows=registry.windows() for batch input.")
+    if strategy not in ("auto", "kernel", "columnar"):
+        raise QueryError(f"strategy {strategy!r} cannot follow a registry of windows. Use strategy='auto'.")
+    if terms.output != "append":
+        raise QueryError(f"output {terms.output!r} cannot follow a registry of windows. Use output='append'.")
+
+
+def evaluate_registered(source: Source, registry: WindowRegistry) -> DataFrame:
+    """Give the streaming DataFrame of windows that come and go: columnar state, where windows are data."""
+    return columnar(source, registry, BUCKETS)
 
 
 def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:

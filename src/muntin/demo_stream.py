@@ -1,0 +1,61 @@
+"""muntin demo --stream: the same dashboard on a stream, with its progress shown while it runs."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from pyspark.sql import functions as F
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+import muntin as mt
+from muntin.demo import DASHBOARD, iot_stream
+
+FILES = 24
+
+
+def demo_stream(console: Console | None = None, rows: int = 1_000_000) -> None:
+    """Run the dashboard over files that arrive one by one, and show how far it is."""
+    out = console or Console()
+    with tempfile.TemporaryDirectory() as folder:
+        spark = mt.session(app="muntin demo", config={"spark.driver.memory": "3g"})
+        out.print(f"writing {rows:,} readings in {FILES} files …")
+        hour = F.floor(F.unix_micros("ts") / (2 * 86_400_000_000 // FILES))
+        made = iot_stream(spark, rows).repartitionByRange(FILES, hour)
+        made.write.parquet(str(Path(folder) / "iot"))
+        source = spark.readStream.schema(made.schema).option("maxFilesPerTrigger", 1).parquet(str(Path(folder) / "iot"))
+        aggregates = [mt.count("temperature"), mt.min("temperature"), mt.max("temperature"), mt.avg("temperature")]
+        result = mt.aggregate(source, "ts", "device", DASHBOARD, aggregates, watermark="15 minutes")
+        writer = result.writeStream.format("memory").queryName("dashboard").outputMode("append")
+        query = writer.option("checkpointLocation", str(Path(folder) / "checkpoint")).trigger(availableNow=True).start()
+        with Live(_shown(query), console=out, refresh_per_second=4) as live:
+            while query.isActive:
+                time.sleep(0.25)
+                live.update(_shown(query))
+            live.update(_shown(query))
+        query.awaitTermination()
+        counts = spark.table("dashboard").groupBy("window_id").count().orderBy("window_id").collect()
+        table = Table("window", "closed instances", title="rows given so far")
+        for row in counts:
+            table.add_row(row["window_id"], f"{row['count']:,}")
+        out.print(table)
+        spark.stop()
+
+
+def _shown(query: object) -> Table:
+    """Write a query's progress as a table."""
+    found = mt.progress(query)  # type: ignore[arg-type]
+    table = Table("batches", "rows in", "rows out", "late", "state", "watermark", "last batch")
+    table.add_row(
+        str(found.batches),
+        f"{found.rows_in:,}",
+        "?" if found.rows_out is None else f"{found.rows_out:,}",
+        f"{found.late:,}",
+        f"{found.state_rows:,}",
+        "none yet" if found.watermark is None else f"{found.watermark:%d %b %H:%M}",
+        f"{found.milliseconds / 1000:.2f} s",
+    )
+    return table

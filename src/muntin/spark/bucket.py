@@ -1,0 +1,320 @@
+"""The state of one bucket of keys: the slices that open instances need, in segments, and what has been given.
+
+A step takes a micro-batch's slices and watermark, gives every instance that became due exactly once, and writes the new
+slices as segments of their own: what is written follows what came, not what is kept. Where there are many, some are
+merged. A step knows nothing of Spark: segments are read and written through a Store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from muntin.errors import QueryError
+from muntin.kernels.protocol import Longs
+from muntin.kernels.spans import FOREVER
+from muntin.registry import Change
+from muntin.spark.batches import Layout, Rows, joined
+from muntin.spark.combine import merged_slices
+from muntin.spark.emit import Stretch, emit, forest, needed, times
+from muntin.spark.packing import COUNT, pack, unpack
+from muntin.spark.terms import Due, Term, any_closed, any_open, kept
+from muntin.window import Shape
+
+ROWS = 500_000
+"""Instances in one message."""
+PIECE = 50_000
+"""Slices in a segment, where so many come at once."""
+MANY = 48
+"""From so many segments on, some that lie side by side are merged."""
+RUN = 16
+"""Segments that are merged at once."""
+
+
+class Store(Protocol):
+    """Where a bucket's segments are kept."""
+
+    def read(self, number: int) -> bytes:
+        """Give a segment."""
+
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a segment."""
+
+    def remove(self, number: int) -> None:
+        """Keep a segment no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is the same for all buckets and micro-batches; it travels pickled."""
+
+    layout: Layout
+    overlap: bool
+    """Whether partials may be combined that overlap."""
+    query: str
+    """What a checkpoint must have been made for."""
+    terms: tuple[Term, ...] = ()
+    """The windows, unless a registry has them."""
+
+
+class Segment(NamedTuple):
+    """Slices that are kept together."""
+
+    number: int
+    first: int
+    """When the first slice begins."""
+    last: int
+    """When the last slice begins."""
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a bucket keeps beside its segments."""
+
+    query: str
+    terms: tuple[Term, ...]
+    watermark: int = 0
+    """Up to when instances have been given, in microseconds; Spark begins with 0."""
+    latest: int = -FOREVER
+    """The latest event time that any bucket has got."""
+    segments: tuple[Segment, ...] = ()
+    following: int = 0
+    """The number of the next segment."""
+    ended: tuple[int, ...] = ()
+    """The changes that added windows which are over."""
+
+    def to_json(self) -> str:
+        """Write the head as text."""
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text: str, job: Job) -> Head:
+        """Read the head back, and refuse one of another query."""
+        told = json.loads(text)
+        if told["query"] != job.query:
+            raise QueryError(
+                f"the checkpoint was made by {told['query']}, and this is {job.query}. Use a new checkpoint; "
+                "windows that come and go need a WindowRegistry."
+            )
+        terms = tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"])
+        segments = tuple(Segment(*segment) for segment in told["segments"])
+        return Head(**(told | {"terms": terms, "segments": segments, "ended": tuple(told["ended"])}))
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a micro-batch has for a bucket."""
+
+    slices: tuple[bytes, ...] = ()
+    latest: int = -FOREVER
+    changes: tuple[Change, ...] = ()
+    version: int | None = None
+    """The oldest version of the registry that slices were cut for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step gives."""
+
+    head: Head
+    messages: tuple[bytes, ...] = ()
+    late: int = 0
+    """Rows that came too late for at least one instance."""
+    dropped: int = 0
+    """Rows that came too late for all."""
+
+
+@dataclass
+class Step:
+    """One step of a bucket under way."""
+
+    job: Job
+    head: Head
+    store: Store
+    watermark: int
+    late: int = 0
+    dropped: int = 0
+
+    def run(self, news: News) -> Outcome:
+        """Take what is new, give what is due, keep what is open."""
+        before = self.head
+        terms, ended = _changed(before, news, self.watermark)
+        fresh = self._accepted(news.slices, terms)
+        due = _due(terms, before.watermark, self.watermark)
+        shapes = tuple(dict.fromkeys(term.shape for term in terms))
+        nodes = forest(shapes, self.job.overlap) if shapes else ()
+        found = needed(nodes, due)
+        read = times(nodes, found)
+        loaded = {
+            segment: unpack(self.store.read(segment.number))
+            for segment in before.segments
+            if read and segment.first < read[1] and segment.last >= read[0]
+        }
+        messages: tuple[bytes, ...] = ()
+        within = [_within(batch, read) for batch in (*fresh, *loaded.values())] if read else []
+        if within := [batch for batch in within if batch.num_rows]:
+            rows = Rows(self._merged(within), self.job.layout)
+            messages = tuple(_messages(emit(rows, nodes, found, due), terms))
+        segments, following = self._kept(fresh, loaded, terms)
+        latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
+        head = Head(before.query, terms, watermark, latest, segments, following, ended)
+        return Outcome(head, messages, self.late, self.dropped)
+
+    def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
+        """Unpack slices, count their late rows, and leave out what no open instance has."""
+        accepted = []
+        for data in slices:
+            batch = unpack(data)
+            time, counts = _times(batch), batch[COUNT].to_numpy()
+            accept = kept(terms, time, self.head.watermark)
+            before = np.flatnonzero(time < self.head.watermark)
+            closed = before[any_closed(terms, time[before], self.head.watermark)]
+            self.late += int(counts[closed].sum())
+            self.dropped += int(counts[closed[~accept[closed]]].sum())
+            batch = batch.drop_columns([COUNT])
+            accepted.append(batch if accept.all() else batch.filter(pa.array(accept)))
+        return [batch for batch in accepted if batch.num_rows]
+
+    def _kept(
+        self, fresh: list[pa.RecordBatch], loaded: Mapping[Segment, pa.RecordBatch], terms: Sequence[Term]
+    ) -> tuple[tuple[Segment, ...], int]:
+        """Write what is new and open, with what is left of segments that are closed for the most part."""
+        first, last = (np.array([segment[place] for segment in self.head.segments], np.int64) for place in (1, 2))
+        is_open = any_open(terms, first, last, self.watermark).tolist()
+        stays: list[Segment] = []
+        rest = [self._open(batch, terms) for batch in fresh]
+        for segment, is_needed in zip(self.head.segments, is_open, strict=True):
+            left = self._open(loaded[segment], terms) if is_needed and segment in loaded else None
+            if is_needed and (left is None or 2 * left.num_rows > segment.rows):
+                stays.append(segment)
+                continue
+            self.store.remove(segment.number)
+            if left is not None:
+                rest.append(left)
+        following = self._written(rest, stays, self.head.following)
+        while len(stays) > MANY:
+            stays.sort(key=lambda segment: segment.first)
+            rows = np.convolve([segment.rows for segment in stays], np.ones(RUN, np.int64), "valid")
+            place = int(np.argmin(rows))
+            run, stays = stays[place : place + RUN], stays[:place] + stays[place + RUN :]
+            together = [self._open(unpack(self.store.read(segment.number)), terms) for segment in run]
+            for segment in run:
+                self.store.remove(segment.number)
+            following = self._written(together, stays, following, pieces=1)
+        return tuple(stays), following
+
+    def _written(
+        self, batches: list[pa.RecordBatch], stays: list[Segment], number: int, pieces: int | None = None
+    ) -> int:
+        """Write slices as segments that follow one another in time, late ones apart, and give the next number."""
+        batches = [batch for batch in batches if batch.num_rows]
+        if not batches:
+            return number
+        merged = self._merged(batches)
+        time = _times(merged)
+        parts = pieces or max(1, len(time) // PIECE)
+        cuts = np.unique(np.quantile(time, np.arange(1, parts) / parts).astype(np.int64)) if parts > 1 else np.array([])
+        if pieces is None:
+            cuts = np.union1d(cuts, [self.watermark])
+        piece = np.searchsorted(cuts, time, side="right")
+        for part in np.unique(piece):
+            chosen = np.flatnonzero(piece == part)
+            batch = merged if len(chosen) == len(time) else merged.take(pa.array(chosen))
+            self.store.write(number, pack(batch))
+            stays.append(Segment(number, int(time[chosen].min()), int(time[chosen].max()), len(chosen)))
+            number += 1
+        return number
+
+    def _open(self, batch: pa.RecordBatch, terms: Sequence[Term]) -> pa.RecordBatch:
+        stays = kept(terms, _times(batch), self.watermark)
+        return batch if stays.all() else batch.filter(pa.array(stays))
+
+    def _merged(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        return merged_slices(_alike(batches), self.job.layout)
+
+
+def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
+    """Do one step of a bucket; a watermark is in microseconds."""
+    return Step(job, head or Head(job.query, job.terms), store, watermark).run(news)
+
+
+def _changed(head: Head, news: News, watermark: int) -> tuple[tuple[Term, ...], tuple[int, ...]]:
+    """Give the windows that count in this micro-batch, and the changes that added those which are over.
+
+    An added window starts after everything that came before this micro-batch; what comes with it is cut for it already.
+    Both depend on what the checkpoint knows only, so all buckets and all attempts agree.
+    """
+    terms = list(head.terms)
+    for change in sorted(news.changes, key=lambda change: change.version):
+        if news.version is not None and change.version > news.version:
+            raise QueryError(
+                f"change {change.version} of the window registry was not seen by a worker, which saw {news.version}. "
+                "Use a path that all workers see at once, and start the query again."
+            )
+        if change.window is not None:
+            started = head.latest + (head.latest > -FOREVER)
+            since = max(started, -FOREVER if change.at is None else change.at)
+            terms.append(Term(change.version, change.window.shape, change.id, change.version, since))
+        else:
+            until = max(watermark, watermark if change.at is None else change.at)
+            live = {term.id: place for place, term in enumerate(terms) if term.until == FOREVER}
+            if change.id in live:
+                terms[live[change.id]] = replace(terms[live[change.id]], until=until)
+    over = (term.version for term in terms if term.until <= head.watermark)  # given to the last in an earlier one
+    return tuple(term for term in terms if term.until > head.watermark), (*head.ended, *over)
+
+
+def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
+    """Give the instances that are due, by the place of their window's shape among those of all windows."""
+    places: dict[Shape, int] = {}
+    found: dict[int, list[Due]] = {}
+    for term in terms:
+        place = places.setdefault(term.shape, len(places))
+        if due := term.due(after, by):
+            found.setdefault(place, []).append(due)
+    return found
+
+
+def _within(batch: pa.RecordBatch, read: Stretch) -> pa.RecordBatch:
+    """Give the slices that begin in a stretch of time."""
+    time = _times(batch)
+    inside = (time >= read[0]) & (time < read[1])
+    return batch if inside.all() else batch.filter(pa.array(inside))
+
+
+def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """Give all batches the types of the first, which is of today; Spark tells times by the zone of the session."""
+    schema = batches[0].schema
+    return [batch if batch.schema.equals(schema) else batch.cast(schema) for batch in batches]
+
+
+def _messages(batches: Iterable[pa.RecordBatch], terms: Iterable[Term]) -> Iterable[bytes]:
+    told = json.dumps({term.number: (term.id, term.shape[0]) for term in terms})
+    found = list(batches)
+    if found:
+        whole = joined(found).replace_schema_metadata({"windows": told})
+        for start in range(0, whole.num_rows, ROWS):
+            yield pack(whole.slice(start, ROWS))
+
+
+def _times(batch: pa.RecordBatch) -> Longs:
+    return np.asarray(batch["t"].to_numpy())
+
+
+def told(terms: Iterable[Term]) -> list[dict[str, Any]]:
+    """Say of windows what a registry lists."""
+    return [
+        {
+            "id": term.id,
+            "version": term.version,
+            "since": None if term.since == -FOREVER else term.since,
+            "until": None if term.until == FOREVER else term.until,
+        }
+        for term in terms
+    ]

@@ -1,0 +1,192 @@
+"""Columnar state: the open slices of a bucket of keys, packed, and the batch kernels inside Spark's state operator.
+
+rows → slices at the source → one Arrow message per task and bucket → state per bucket → due instances, packed → rows
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from muntin.errors import InternalError, QueryError, UnsupportedError
+from muntin.kernels.spans import FOREVER
+from muntin.plan.slicing import slicing
+from muntin.registry import Change, WindowRegistry
+from muntin.spark import kernel
+from muntin.spark.bucket import Head, Job, News, step, told
+from muntin.spark.packing import Packing, bucket_labels, packed_at_source, query_id, unpacked
+from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.source import Source
+from muntin.spark.terms import Term
+from muntin.window import Window
+
+LATE = "muntin_late"
+"""The name under which query progress counts late rows: observedMetrics[LATE] has late and dropped."""
+
+_PACKED = T.StructType(
+    [
+        T.StructField("bucket", T.IntegerType()),
+        T.StructField("data", T.BinaryType()),
+        T.StructField("latest", T.LongType()),
+        T.StructField("version", T.LongType()),
+    ]
+)
+_GIVEN = T.StructType(
+    [
+        T.StructField("data", T.BinaryType()),
+        T.StructField("late", T.LongType()),
+        T.StructField("dropped", T.LongType()),
+    ]
+)
+_HEAD = T.StructType([T.StructField("text", T.StringType())])
+_NUMBER = T.StructType([T.StructField("number", T.LongType())])
+_DATA = T.StructType([T.StructField("data", T.BinaryType())])
+
+
+def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, buckets: int) -> DataFrame:
+    """Evaluate windows over a stream with columnar state; an instance is given once, when the watermark passes its end.
+
+    The number of buckets belongs to the checkpoint. As many as shuffle partitions, or a multiple, use all of them.
+    """
+    _check(source)
+    registry = windows if isinstance(windows, WindowRegistry) else None
+    asked = () if isinstance(windows, WindowRegistry) else windows
+    buckets = buckets if source.keys else 1
+    layout, labels = kernel.layout(source), bucket_labels(buckets)
+    folder = None if registry is None else str(registry.path)
+    packing = Packing(layout, labels, slicing(asked) if asked else (), folder)
+    numbers = {window: number for number, window in enumerate(source.query.windows)}
+    job = Job(
+        layout,
+        all(made.aggregate.function.overlap_safe for made in source.recipes),
+        _described(source, asked, buckets),
+        tuple(Term(numbers[window], window.shape, window.label) for window in asked),
+    )
+    packed = kernel.mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED)
+    packed = packed.withColumn("change", F.lit(None).cast("string"))
+    if registry is not None:
+        packed = packed.unionByName(_changes(source, registry, labels))
+    given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
+    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
+    given = given.observe(LATE, *counts)
+    schema = kernel.window_schema(source)
+    if registry is None:
+        rows = kernel.mapped(given.select("data"), unpacked, False, schema)
+        return source.finish(rows, source.lowered())
+    known = [T.StructField("id", T.StringType()), T.StructField("r", T.LongType())]
+    rows = kernel.mapped(given.select("data"), unpacked, True, T.StructType([*known, *schema]))
+    return source.finish_with(rows, source.lowered(), F.col("id"), F.col("r"))
+
+
+def _check(source: Source) -> None:
+    """Refuse what cannot run, and say what to do."""
+    if reason := kernel.obstacle(source):
+        raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
+    if "spark.watermarkDelayMs" not in source.frame.schema["ts"].metadata:
+        time = source.query.time
+        raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
+    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+        raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
+
+
+def _described(source: Source, windows: Iterable[Window], buckets: int) -> str:
+    """Say what a checkpoint must have been made for."""
+    types = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in kernel.tail(source))
+    asked = ", ".join(sorted(f"{window.label} {window}" for window in windows)) or "a registry"
+    return f"windows {asked} of {list(source.query.aggregates)} ({types}) in {buckets} buckets"
+
+
+def _numbered(source: Source, buckets: int) -> DataFrame:
+    """Give rows as partials of themselves, with the number of their bucket as a key before the others."""
+    hashed = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
+    bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
+    keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.keys, start=1))
+    partials = [name for group in source.partials for name in group]
+    return source.lifted.select("t", bucket.alias("k0"), *keys, *partials)
+
+
+def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
+    """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
+    spark = source.frame.sparkSession
+    texts = spark.readStream.schema("change string").text(str(registry.path), wholetext=True)
+    everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
+    nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "version": F.lit(0).cast("long")}
+    return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
+
+
+class Buckets(StatefulProcessor):
+    """Spark's side of a bucket: its state, its timer and its rows."""
+
+    def __init__(self, job: Job, first: int, registry: str | None) -> None:
+        self.job, self.first, self.registry = job, first, registry
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state."""
+        self.handle = handle
+        self.head = handle.getValueState("head", _HEAD)
+        self.segments = handle.getMapState("segments", _NUMBER, _DATA)
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
+        """Take what the source and the registry have sent."""
+        for timer in self.handle.listTimers():
+            self.handle.deleteTimer(timer)
+        return self._stepped(key, _news(rows), timerValues)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803
+        """Hear that the watermark has moved on."""
+        return self._stepped(key, News(), timerValues)
+
+    def close(self) -> None:
+        """Have nothing to close."""
+
+    def read(self, number: int) -> bytes:
+        """Give a segment."""
+        kept = self.segments.getValue((number,))
+        if kept is None:
+            raise InternalError(f"segment {number} of a bucket is not in its state. Please report this.")
+        return bytes(kept[0])
+
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a segment."""
+        self.segments.updateValue((number,), (data,))
+
+    def remove(self, number: int) -> None:
+        """Keep a segment no longer."""
+        self.segments.removeKey((number,))
+
+    def _stepped(self, key: Any, news: News, timers: Any) -> Iterator[Row]:
+        now = timers.getCurrentWatermarkInMs()
+        kept = self.head.get() if self.head.exists() else None
+        before = Head.from_json(kept[0], self.job) if kept else None
+        outcome = step(self.job, before, self, news, now * 1000)
+        self.head.update((outcome.head.to_json(),))
+        self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
+        ended = () if before is None else before.ended
+        if self.registry and key[0] == self.first and (news.changes or outcome.head.ended != ended):
+            WindowRegistry(self.registry).report(query_id(), told(outcome.head.terms), outcome.head.ended)
+        if outcome.late:
+            yield Row(data=None, late=outcome.late, dropped=outcome.dropped)
+        for message in outcome.messages:
+            yield Row(data=message, late=0, dropped=0)
+
+
+def _news(rows: Iterable[Row]) -> News:
+    """Read what came for a bucket."""
+    slices: list[bytes] = []
+    changes: list[Change] = []
+    versions: list[int] = []
+    latest = -FOREVER
+    for row in rows:
+        if row["change"] is not None:
+            changes.append(Change.from_json(row["change"]))
+            continue
+        latest = max(latest, row["latest"])
+        versions.append(row["version"])
+        if row["data"]:
+            slices.append(row["data"])
+    return News(tuple(slices), latest, tuple(changes), min(versions, default=None))

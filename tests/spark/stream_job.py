@@ -1,0 +1,37 @@
+"""A streaming query in a process of its own, for tests that kill it.
+
+usage: stream_job.py FOLDER STRATEGY MASTER; reads FOLDER/events, writes FOLDER/rows, keeps FOLDER/checkpoint.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import muntin as mt
+
+WINDOWS = [mt.tumbling("20 s"), mt.hopping("1 min", "20 s"), mt.tumbling("90 s", id="long")]
+AGGREGATES = [mt.count(), mt.sum("v"), mt.min("v"), mt.avg("v")]
+ASKED: dict[str, Any] = {"time": "ts", "by": "k", "windows": WINDOWS, "aggregates": AGGREGATES}
+WATERMARK = "30 seconds"
+CONFIG = {"spark.sql.shuffle.partitions": "2"}
+
+
+def main(folder: Path, strategy: str, master: str) -> None:
+    spark = mt.session(app="stream job", master=master, config=CONFIG)
+    registry = folder / "windows"
+    asked = ASKED | ({"windows": mt.WindowRegistry(registry)} if registry.exists() else {})
+    events = spark.readStream.schema("ts timestamp, k string, v long").option("maxFilesPerTrigger", 1)
+    out = mt.aggregate(
+        events.parquet(str(folder / "events")),
+        **asked,
+        strategy=strategy,
+        watermark=WATERMARK,
+    )
+    writer = out.writeStream.format("parquet").option("path", str(folder / "rows"))
+    query = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True).start()
+    query.awaitTermination()
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -1,0 +1,138 @@
+"""Streams that are killed in the middle of micro-batches: nothing is lost, and nothing comes twice."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+import muntin as mt
+from tests.spark.stream_job import ASKED
+from tests.spark.streams import Event, Replay, events, found
+
+JOB = Path(__file__).with_name("stream_job.py")
+FILES, PER_FILE = 24, 150
+LONGEST = timedelta(minutes=5)
+
+
+@pytest.fixture
+def arrived(spark: SparkSession, tmp_path: Path) -> Replay:
+    """Give events in files, out of order within the watermark, and one at the end that closes all windows."""
+    r = random.Random(tmp_path.name)
+    rows: list[Event] = [
+        (number * 0.2 - r.uniform(0, 12) + 20, r.choice(["a", "b", "c", None]), r.randint(-99, 99))
+        for number in range(FILES * PER_FILE)
+    ]
+    files = [events(*rows[start : start + PER_FILE]) for start in range(0, len(rows), PER_FILE)]
+    last = FILES * PER_FILE * 0.2 + LONGEST.total_seconds()
+    return Replay(spark, tmp_path).add(*files, events((last, "a", 0)))
+
+
+def started(folder: Path, strategy: str, master: str = "local[2]") -> subprocess.Popen[str]:
+    """Start the job in a process group of its own, so that a kill takes its JVM and workers with it."""
+    with (folder / "log").open("a") as log:
+        return subprocess.Popen(
+            [sys.executable, str(JOB), str(folder), strategy, master],
+            stdout=log,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def batches(folder: Path) -> int:
+    """Count the micro-batches that have been begun."""
+    return len([path for path in (folder / "checkpoint/offsets").glob("*") if path.name.isdigit()])
+
+
+def until_batch(folder: Path, number: int, job: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 120
+    while batches(folder) < number and job.poll() is None:
+        assert time.monotonic() < deadline, (folder / "log").read_text()[-3000:]
+        time.sleep(0.02)
+
+
+def kill(job: subprocess.Popen[str]) -> None:
+    os.killpg(job.pid, signal.SIGKILL)
+    job.wait(30)
+
+
+def finish(folder: Path, strategy: str, master: str = "local[2]") -> None:
+    job = started(folder, strategy, master)
+    try:
+        assert job.wait(300) == 0, (folder / "log").read_text()[-3000:]
+    finally:
+        if job.poll() is None:
+            kill(job)
+
+
+def same_as_batch(replay: Replay) -> None:
+    """Compare what was written with the batch rows, but those of the last event, whose windows stay open."""
+    wanted = found(mt.aggregate(replay.batch, **ASKED, strategy="independent").collect())
+    last = FILES * PER_FILE * 0.2 + 60
+    wanted = {name: row for name, row in wanted.items() if name[1] < last}
+    assert found(replay.spark.read.parquet(str(replay.folder / "rows")).collect()) == wanted
+
+
+def kills(pytestconfig: pytest.Config) -> int:
+    return int(pytestconfig.getoption("--kills"))
+
+
+@pytest.mark.parametrize("strategy", ["columnar", "slices_explode", "expand"])
+def test_killed_at_random_moments(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
+    r = random.Random(str(arrived.folder))
+    stops = sorted(r.sample(range(2, FILES), kills(pytestconfig)))
+    for stop in stops:
+        job = started(arrived.folder, strategy)
+        until_batch(arrived.folder, stop, job)
+        time.sleep(r.uniform(0, 0.6))
+        kill(job)
+    finish(arrived.folder, strategy)
+    same_as_batch(arrived)
+
+
+def executors(job: subprocess.Popen[str]) -> Iterator[int]:
+    """Find the executors among the processes of a job, which have its process group or come from its JVM."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes()
+            same = os.getsid(int(process.name)) == os.getsid(job.pid)
+        except (OSError, ProcessLookupError):
+            continue
+        if same and b"CoarseGrainedExecutorBackend" in command:
+            yield int(process.name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", ["columnar", "slices_explode"])
+def test_an_executor_is_killed(arrived: Replay, strategy: str) -> None:
+    job = started(arrived.folder, strategy, "local-cluster[2,1,1024]")
+    try:
+        until_batch(arrived.folder, 6, job)
+        victims = list(executors(job))
+        assert len(victims) >= 2
+        os.kill(victims[0], signal.SIGKILL)
+        assert job.wait(400) == 0, (arrived.folder / "log").read_text()[-3000:]
+    finally:
+        if job.poll() is None:
+            kill(job)
+    same_as_batch(arrived)
+
+
+def test_a_corrupt_file_is_sparks_own_error_and_the_query_goes_on_without_it(arrived: Replay) -> None:
+    bad = arrived.files / "0005.parquet"
+    good = bad.read_bytes()
+    bad.write_bytes(b"no parquet")
+    job = started(arrived.folder, "columnar")
+    assert job.wait(300) != 0
+    assert "0005.parquet" in (arrived.folder / "log").read_text()
+    bad.write_bytes(good)
+    finish(arrived.folder, "columnar")
+    same_as_batch(arrived)
