@@ -16,7 +16,7 @@ import muntin as mt
 from tests.spark.cases import assert_same, plain_spark, random_events, random_windows
 from tests.spark.streams import BEGIN, ROCKS_DB, Event, Replay, events, flush, found, moved, out_of_order
 
-SHAPES = ["independent", "expand", "slices_explode"]
+SHAPES = ["independent", "expand", "slices_explode", "columnar"]
 DELAY = timedelta(seconds=30)
 TEN, MINUTE = mt.tumbling("10 s"), mt.tumbling("60 s")
 
@@ -88,7 +88,8 @@ def test_late_rows_count_as_documented(replay: Replay, strategy: str) -> None:
     assert found(result.rows.collect()) == tens | {("1m", 0.0, "a"): (minute,)}
     assert result.progress.late == 1
     assert str(result.progress).startswith("5 micro-batches, ")
-    assert [state.late for state in mt.progress(result.reports[2]).state].count(1) == 1
+    if strategy != "columnar":  # whose late rows are counted beside the state
+        assert [state.late for state in mt.progress(result.reports[2]).state].count(1) == 1
     assert result.progress.watermark == BEGIN + timedelta(seconds=990)
 
 
