@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import answers, capacity, combine, end, load, longest, mark, room, start, store, widest
+from muntin.kernels.protocol import (
+    answers,
+    bare,
+    capacity,
+    combine,
+    end,
+    load,
+    longest,
+    mark,
+    room,
+    start,
+    store,
+    widest,
+)
 
 
 @compiled
@@ -14,6 +27,7 @@ def bint(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
 
     Intervals have fixed places in time, so the order is kept. Returns the partials held at most.
     """
+    core = bare(op)
     leaves = capacity(longest(lo, hi, len(out)))
     intervals = room(values, 2 * leaves)
     seen = np.int64(0)
@@ -21,10 +35,10 @@ def bint(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
         first, last = end(lo, k), end(hi, k)
         seen = max(seen, first)
         while seen < last:
-            _complete(op, intervals, leaves, seen, load(op, values, seen))
+            _complete(core, intervals, leaves, seen, load(core, values, seen))
             seen += 1
         if first < last:
-            store(op, out, k, _cover(op, intervals, leaves, first, last))
+            store(core, out, k, _cover(core, intervals, leaves, first, last))
         mark(op, k)
     return 2 * leaves
 
@@ -32,13 +46,14 @@ def bint(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
 @compiled
 def bint_many(op, values, asked, out):  # type: ignore[no-untyped-def]
     """Complete intervals once for all queries, and cover every answer: O(log n) each."""
+    core = bare(op)
     leaves = capacity(widest(asked))
     intervals = room(values, 2 * leaves)
     for k in range(len(values)):
-        _complete(op, intervals, leaves, k, load(op, values, k))
+        _complete(core, intervals, leaves, k, load(core, values, k))
         first, last = answers(asked, k)
         for answer in range(first, last):
-            store(op, out, answer, _cover(op, intervals, leaves, start(asked, k, answer), k + 1))
+            store(core, out, answer, _cover(core, intervals, leaves, start(asked, k, answer), k + 1))
         mark(op, k)
     return 2 * leaves
 

@@ -52,6 +52,12 @@ _overloaded(protocol.commutes, lambda op: False)
 _overloaded(protocol.load, lambda op, values, place: values[place])
 _overloaded(protocol.store, _put)
 _overloaded(protocol.mark, lambda op, slide: None)
+_overloaded(protocol.bare, lambda op: op)
+
+
+@overload(protocol.slot)
+def _slot(row, around):  # type: ignore[no-untyped-def]
+    return lambda row, around: np.uint64(row) & np.uint64(around)
 
 
 @overload(protocol.room)

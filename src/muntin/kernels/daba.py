@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import capacity, combine, end, load, longest, mark, room, store
+from muntin.kernels.protocol import bare, capacity, combine, end, load, longest, mark, room, slot, store
 
 
 @compiled
@@ -17,6 +17,7 @@ def daba(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
     back to inner, totals of their suffixes: one of each for every row that comes or goes. Returns the partials held at
     most.
     """
+    core = bare(op)
     slots = capacity(longest(lo, hi, len(out)) + 1)
     totals = room(values, slots)
     front = left = right = inner = middle = stop = np.int64(0)
@@ -26,20 +27,20 @@ def daba(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
             front = left = right = inner = middle = stop = first
         while front < first:
             front += 1
-            left, right, inner, middle = _turned(op, values, totals, front, left, right, inner, middle, stop)
+            left, right, inner, middle = _turned(core, values, totals, front, left, right, inner, middle, stop)
         while stop < last:
-            new = load(op, values, stop)
+            new = load(core, values, stop)
             if middle < stop:
-                new = combine(op, load(op, totals, (stop - 1) & (slots - 1)), new)
-            store(op, totals, stop & (slots - 1), new)
+                new = combine(core, load(core, totals, slot(stop - 1, slots - 1)), new)
+            store(core, totals, slot(stop, slots - 1), new)
             stop += 1
-            left, right, inner, middle = _turned(op, values, totals, front, left, right, inner, middle, stop)
+            left, right, inner, middle = _turned(core, values, totals, front, left, right, inner, middle, stop)
         if front < stop:
-            older, newer = front & (slots - 1), (stop - 1) & (slots - 1)
+            older, newer = slot(front, slots - 1), slot(stop - 1, slots - 1)
             if front == middle or middle == stop:  # one of the two is empty
-                store(op, out, k, load(op, totals, newer if front == middle else older))
+                store(core, out, k, load(core, totals, newer if front == middle else older))
             else:
-                store(op, out, k, combine(op, load(op, totals, older), load(op, totals, newer)))
+                store(core, out, k, combine(core, load(core, totals, older), load(core, totals, newer)))
         mark(op, k)
     return 2 * slots
 
@@ -54,12 +55,12 @@ def _turned(op, values, totals, front, left, right, inner, middle, stop):  # typ
         left, inner, middle = front, stop, stop
     if left == right:
         return left + 1, right + 1, inner + 1, middle
-    total, own = load(op, totals, left & around), load(op, values, inner - 1)
+    total, own = load(op, totals, slot(left, around)), load(op, values, inner - 1)
     if right < inner:
-        total = combine(op, total, load(op, totals, (inner - 1) & around))
+        total = combine(op, total, load(op, totals, slot(inner - 1, around)))
     if inner < middle:
-        rest = load(op, totals, inner & around)
+        rest = load(op, totals, slot(inner, around))
         total, own = combine(op, total, rest), combine(op, own, rest)
-    store(op, totals, left & around, total)
-    store(op, totals, (inner - 1) & around, own)
+    store(op, totals, slot(left, around), total)
+    store(op, totals, slot(inner - 1, around), own)
     return left + 1, right, inner - 1, middle

@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import answers, capacity, combine, commutes, end, load, mark, room, start, store, widest
+from muntin.kernels.protocol import (
+    answers,
+    bare,
+    capacity,
+    combine,
+    commutes,
+    end,
+    load,
+    mark,
+    room,
+    start,
+    store,
+    widest,
+)
 
 
 @compiled
@@ -16,6 +29,7 @@ def flatfat(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
     live and the order does not matter: once the leaves go round, the root has them in another order than time.
     Returns the partials held at most.
     """
+    core = bare(op)
     leaves, most = 1, 2
     tree = room(values, 2)
     first_slot = count = np.int64(0)
@@ -28,13 +42,13 @@ def flatfat(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
         left, count, first_slot = first, count - gone, (first_slot + gone) & (leaves - 1)
         fit = fitting(leaves, last - left)
         if fit != leaves:
-            tree = _moved(op, tree, leaves, first_slot, count, fit)
+            tree = _moved(core, tree, leaves, first_slot, count, fit)
             leaves, first_slot, most = fit, np.int64(0), max(most, 2 * fit)
         while left + count < last:
-            _put(op, tree, leaves, (first_slot + count) & (leaves - 1), load(op, values, left + count))
+            _put(core, tree, leaves, (first_slot + count) & (leaves - 1), load(core, values, left + count))
             count += 1
         if first < last:
-            store(op, out, k, _between(op, tree, leaves, first_slot, count))
+            store(core, out, k, _between(core, tree, leaves, first_slot, count))
         mark(op, k)
     return most
 
@@ -52,14 +66,15 @@ def fitting(leaves, count):  # type: ignore[no-untyped-def]
 @compiled
 def flatfat_many(op, values, asked, out):  # type: ignore[no-untyped-def]
     """Renew one path a slide, and give every answer by itself: O(log n) each."""
+    core = bare(op)
     leaves = capacity(widest(asked))
     tree = room(values, 2 * leaves)
     for k in range(len(values)):
-        _put(op, tree, leaves, k & (leaves - 1), load(op, values, k))
+        _put(core, tree, leaves, k & (leaves - 1), load(core, values, k))
         first, last = answers(asked, k)
         for answer in range(first, last):
             begin = start(asked, k, answer)
-            store(op, out, answer, _between(op, tree, leaves, begin & (leaves - 1), k + 1 - begin))
+            store(core, out, answer, _between(core, tree, leaves, begin & (leaves - 1), k + 1 - begin))
         mark(op, k)
     return 2 * leaves
 

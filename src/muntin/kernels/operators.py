@@ -272,6 +272,10 @@ class Timed(NamedTuple):
         """Pass on."""
         return displaces(self.inner, new, old)
 
+    def bare(self) -> Any:
+        """Give the other operator: nothing needs this one but the mark."""
+        return self.inner
+
     def mark(self, slide: int) -> Any:
         """Note the ticks."""
         self.marks[slide] = ticks()

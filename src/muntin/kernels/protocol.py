@@ -75,6 +75,16 @@ def mark(op: Any, slide: Any) -> None:
         op.mark(slide)
 
 
+def bare(op: Any) -> Any:
+    """Give the operator without what only wants to know when slides are done, so that less is handed around."""
+    return op.bare() if hasattr(op, "bare") else op
+
+
+def slot(row: Any, around: Any) -> Any:
+    """Give a row's place in a circular array, whose length less one is `around`; unsigned, so that none is negative."""
+    return row & around
+
+
 def room(values: Any, count: Any) -> Any:
     """Make room for so many partials."""
     return np.zeros((count, *values.shape[1:]), values.dtype)

@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from muntin.kernels.compiling import compiled
-from muntin.kernels.protocol import answers, capacity, displaces, end, longest, mark, start, steps_by_one, widest
+from muntin.kernels.protocol import (
+    answers,
+    bare,
+    capacity,
+    displaces,
+    end,
+    longest,
+    mark,
+    slot,
+    start,
+    steps_by_one,
+    widest,
+)
 
 
 @compiled
@@ -14,6 +26,7 @@ def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
 
     Returns the places and values held at most.
     """
+    core = bare(op)
     around = capacity(longest(lo, hi, len(out))) - 1
     rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
     head = tail = most = seen = np.int64(0)
@@ -23,14 +36,14 @@ def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
         first, last = end(lo, k), end(hi, k)
         if first >= seen:
             head, tail, seen = np.int64(0), np.int64(0), first
-        while head < tail and rows[head & around] < first:
+        while head < tail and rows[slot(head, around)] < first:
             head += 1
         while seen < last:
-            tail = _arrive(op, rows, kept, head, tail, seen, values[seen])
+            tail = _arrive(core, rows, kept, head, tail, seen, values[seen])
             seen += 1
         most = max(most, tail - head)
         if first < last:
-            out[k] = kept[head & around]
+            out[k] = kept[slot(head, around)]
         mark(op, k)
     return 2 * most
 
@@ -38,22 +51,23 @@ def slick_deque(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
 @compiled
 def _glide(op, values, rows, kept, size, out):  # type: ignore[no-untyped-def]
     """Slide by one row at a time; the newest value is at hand, so that most arrivals look nothing up."""
+    core = bare(op)
     around = len(rows) - 1
     head = tail = most = np.int64(0)
     newest = values[0]
     for k in range(len(out)):
         value = values[k]
-        if head < tail and rows[head & around] <= k - size:
+        if head < tail and rows[slot(head, around)] <= k - size:
             head += 1
-        if head < tail and displaces(op, value, newest):
+        if head < tail and displaces(core, value, newest):
             tail -= 1
-            while head < tail and displaces(op, value, kept[(tail - 1) & around]):
+            while head < tail and displaces(core, value, kept[slot(tail - 1, around)]):
                 tail -= 1
-        rows[tail & around] = k
-        kept[tail & around] = newest = value
+        rows[slot(tail, around)] = k
+        kept[slot(tail, around)] = newest = value
         tail += 1
         most = max(most, tail - head)
-        out[k] = kept[head & around]
+        out[k] = kept[slot(head, around)]
         mark(op, k)
     return 2 * most
 
@@ -61,20 +75,21 @@ def _glide(op, values, rows, kept, size, out):  # type: ignore[no-untyped-def]
 @compiled
 def slick_deque_many(op, values, asked, out):  # type: ignore[no-untyped-def]
     """Give all answers of a slide in one walk along the deque, the longest first."""
+    core = bare(op)
     around = capacity(widest(asked)) - 1
     rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)
     head = tail = most = np.int64(0)
     for k in range(len(values)):
-        while head < tail and rows[head & around] <= k - widest(asked):
+        while head < tail and rows[slot(head, around)] <= k - widest(asked):
             head += 1
-        tail = _arrive(op, rows, kept, head, tail, k, values[k])
+        tail = _arrive(core, rows, kept, head, tail, k, values[k])
         most = max(most, tail - head)
         place = head
         first, last = answers(asked, k)
         for answer in range(last - 1, first - 1, -1):
-            while rows[place & around] < start(asked, k, answer):
+            while rows[slot(place, around)] < start(asked, k, answer):
                 place += 1
-            out[answer] = kept[place & around]
+            out[answer] = kept[slot(place, around)]
         mark(op, k)
     return 2 * most
 
@@ -89,22 +104,22 @@ def slick_deque_places(op, values, valid, lo, hi):  # type: ignore[no-untyped-de
     for k in range(len(lo)):
         if lo[k] >= seen:
             head, tail, seen = np.int64(0), np.int64(0), lo[k]
-        while head < tail and rows[head & around] < lo[k]:
+        while head < tail and rows[slot(head, around)] < lo[k]:
             head += 1
         while seen < hi[k]:
             if valid[seen]:
                 tail = _arrive(op, rows, kept, head, tail, seen, values[seen])
             seen += 1
         if head < tail:
-            out[k] = rows[head & around]
+            out[k] = rows[slot(head, around)]
     return out
 
 
 @compiled
 def _arrive(op, rows, kept, head, tail, row, value):  # type: ignore[no-untyped-def]
     around = len(rows) - 1
-    while tail > head and displaces(op, value, kept[(tail - 1) & around]):
+    while tail > head and displaces(op, value, kept[slot(tail - 1, around)]):
         tail -= 1
-    rows[tail & around] = row
-    kept[tail & around] = value
+    rows[slot(tail, around)] = row
+    kept[slot(tail, around)] = value
     return tail + 1
