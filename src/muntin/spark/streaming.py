@@ -22,8 +22,6 @@ from muntin.spark.source import Source
 from muntin.spark.stateful import DELAY, expand, slices_explode, storable
 from muntin.window import Window
 
-BUCKETS = 32
-"""Hash buckets of keys whose slices are packed together."""
 REUSE = "spark.sql.exchange.reuse"
 ANY_WINDOW = (Window("1 s"),)
 """What stands for the windows of a registry that is still empty."""
@@ -129,7 +127,7 @@ def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
             return expand(source, plan.windows)
         case StreamShape.SLICES_EXPLODE:
             return slices_explode(source, plan.windows, plan.grids)
-    return columnar(source, plan.windows, BUCKETS)
+    return columnar(source, plan.windows, _buckets(source))
 
 
 def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
@@ -144,7 +142,12 @@ def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
 
 def evaluate_registered(source: Source, registry: WindowRegistry) -> DataFrame:
     """Give the streaming DataFrame of windows that come and go: columnar state, where windows are data."""
-    return columnar(source, registry, BUCKETS)
+    return columnar(source, registry, _buckets(source))
+
+
+def _buckets(source: Source) -> int:
+    """Give as many buckets of keys as shuffle partitions: each task has one, and each costs calls into the state."""
+    return int(source.frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
 
 
 def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
