@@ -147,7 +147,7 @@ def evaluate_registered(source: Source, registry: WindowRegistry) -> DataFrame:
 
 def _buckets(source: Source) -> int:
     """Give as many buckets of keys as shuffle partitions: each task has one, and each costs calls into the state."""
-    return int(source.frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
+    return int(source.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
 
 
 def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
