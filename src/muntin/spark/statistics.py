@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -16,8 +15,8 @@ from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
 from muntin.spark.source import LONGEST_WINDOW, Events
 
-SAMPLE = 20_000
-"""Rows that are looked at."""
+SAMPLE = 4_000
+"""Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
 
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
@@ -31,8 +30,8 @@ def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
     texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
     keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
-    sample = source.rows.select("t", keys.alias("k")).limit(SAMPLE).toArrow()
-    seen = sample.num_rows
+    sample = np.array(source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect(), np.int64).reshape(-1, 2)
+    seen = len(sample)
     if seen < SAMPLE:  # that is all of it
         return _of_sample(sample, seen, "all rows")
     return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
@@ -47,15 +46,17 @@ def _nested(found: T.DataType) -> bool:
     return isinstance(found, T.ArrayType | T.MapType | T.StructType)
 
 
-def _of_sample(sample: pa.Table, rows: int, origin: str) -> Statistics:
-    seen = sample.num_rows
+def _of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+    seen = len(sample)
     if not seen:
         return Statistics(0, 1, 1, source=origin)
-    time, codes = sample["t"].to_numpy(), sample["k"].to_numpy()
-    ordered = time.min() == time.max() or bool(np.corrcoef(time, np.arange(seen))[0, 1] > 0.9)  # some may be late
+    time, codes = sample.T
+    ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
+    ordered = time.min() == time.max() or bool(np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
     span = max(1, int(time.max()) - int(time.min()))
-    if ordered and seen < rows:  # the first rows are the first stretch of time
-        span = min(span * rows // seen, LONGEST_WINDOW)
+    if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
+        early, late = np.quantile(time - time.min(), (0.05, 0.95))
+        span = min(max(1, int((late - early) / 0.9)) * rows // seen, LONGEST_WINDOW)
     return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
 
 
