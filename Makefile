@@ -34,6 +34,8 @@ bench: $(READY) $(KERNELS) java
 	$(BIN)/muntin bench woven
 	for experiment in paper-1m paper-10m keyed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench rolling
+	$(BIN)/muntin bench stream
+	$(BIN)/muntin bench soak
 	$(BIN)/muntin bench report
 
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.
