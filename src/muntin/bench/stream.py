@@ -124,12 +124,12 @@ def _run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
         start = time.perf_counter()
         if name == "separate":
             queries = [
-                _start(_asked(spark, source, [window], "independent"), Path(place) / str(number))
+                _start(_asked(spark, source, setting, [window], "independent"), Path(place) / str(number))
                 for number, window in enumerate(setting.windows)
             ]
         else:
             strategy = "independent" if name == "plain" else name
-            queries = [_start(_asked(spark, source, setting.windows, strategy), Path(place) / "0")]
+            queries = [_start(_asked(spark, source, setting, setting.windows, strategy), Path(place) / "0")]
         for query in queries:
             query.awaitTermination()
         seconds = time.perf_counter() - start
@@ -153,7 +153,9 @@ def _measured(setting: Setting, seconds: float, size: int, reports: list[Any]) -
     }
 
 
-def _asked(spark: SparkSession, source: Path, windows: Iterable[Window], strategy: str) -> DataFrame:
+def _asked(spark: SparkSession, source: Path, setting: Setting, windows: Iterable[Window], strategy: str) -> DataFrame:
+    """Ask for windows, and tell the size of the stream, which cannot be sampled before it runs."""
+    span = setting.events * SLICE * SECOND // (setting.per_slice * setting.keys)
     events = spark.readStream.schema("ts timestamp, key int, v double").option("maxFilesPerTrigger", 1)
     out: DataFrame = mt.aggregate(
         events.parquet(str(source / "events")),
@@ -162,6 +164,7 @@ def _asked(spark: SparkSession, source: Path, windows: Iterable[Window], strateg
         list(windows),
         [mt.min("v"), mt.sum("v"), mt.count()],
         strategy=strategy,
+        statistics=mt.Statistics(setting.events, setting.keys, span),
         watermark=WATERMARK,
     )
     return out
