@@ -62,7 +62,8 @@ def _goals(rows: list[Row]) -> str:
     return "\n\n".join(
         [
             "auto beside plain Spark in one query, and who has the shortest median micro-batch; the goals are 10 times "
-            "at 20 windows on dense and 4 times on sparse streams, and a fifth of the state. A columnar query starts Python processes, which is its slowest micro-batch, once.",
+            "at 20 windows on dense and 4 times on sparse streams, and a fifth of the state. A columnar query "
+            "starts Python processes, which is its slowest micro-batch, once.",
             table(
                 [
                     "stream",
