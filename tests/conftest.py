@@ -9,5 +9,5 @@ settings.load_profile("standard")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
-    parser.addoption("--cases", type=int, default=40, help="random queries that are compared with plain Spark")
+    parser.addoption("--cases", type=int, default=25, help="random queries that are compared with plain Spark")
     parser.addoption("--kills", type=int, default=1, help="how often a running stream is killed in each recovery test")

@@ -70,7 +70,7 @@ class Replay:
         writer = writer.outputMode(mode).option("checkpointLocation", str(place / "checkpoint"))
         query = writer.trigger(availableNow=True).start()
         try:
-            query.awaitTermination(120)
+            query.awaitTermination(300)
         finally:
             query.stop()
         rows = self.spark.read.schema(out.schema).parquet(str(place / "rows")) if files else self.spark.table(name)

@@ -87,8 +87,8 @@ def kills(pytestconfig: pytest.Config) -> int:
 
 @pytest.mark.parametrize("strategy", ["columnar", "slices_explode", "expand"])
 def test_killed_at_random_moments(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
-    if strategy == "expand" and kills(pytestconfig) < 2:
-        pytest.skip("Spark's own operator alone: only with --kills 2 or more")
+    if strategy != "columnar" and kills(pytestconfig) < 2:
+        pytest.skip("Spark's own operators alone: only with --kills 2 or more")
     r = random.Random(str(arrived.folder))
     stops = sorted(r.sample(range(2, FILES), kills(pytestconfig)))
     for stop in stops:
@@ -114,7 +114,9 @@ def executors(job: subprocess.Popen[str]) -> Iterator[int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["columnar", "slices_explode"])
-def test_an_executor_is_killed(arrived: Replay, strategy: str) -> None:
+def test_an_executor_is_killed(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
+    if kills(pytestconfig) < 2:
+        pytest.skip("takes minutes: only with --kills 2 or more")
     job = started(arrived.folder, strategy, "local-cluster[2,1,1024]")
     try:
         until_batch(arrived.folder, 5, job)
