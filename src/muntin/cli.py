@@ -260,7 +260,7 @@ def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, ou
     """Measure Structured Streaming against plain Spark: throughput, state, micro-batch times."""
     from muntin.bench.stream import streams
 
-    _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds)
+    _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds, events=events)
 
 
 @bench.command("soak")

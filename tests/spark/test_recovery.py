@@ -133,11 +133,11 @@ def test_an_executor_is_killed(arrived: Replay, strategy: str, pytestconfig: pyt
 def test_a_corrupt_file_is_sparks_own_error_and_the_query_goes_on_without_it(arrived: Replay) -> None:
     bad = arrived.files / "0005.parquet"
     good = bad.read_bytes()
-    bad.write_bytes(b"no parquet")
+    arrived.replace(bad, b"no parquet")
     job = started(arrived.folder, "columnar")
     assert job.wait(300) != 0
     assert "0005.parquet" in (arrived.folder / "log").read_text()
-    bad.write_bytes(good)
+    arrived.replace(bad, good)
     finish(arrived.folder, "columnar")
     same_as_batch(arrived)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,32 @@ def test_a_watermark_is_no_matter_for_batch(spark: SparkSession) -> None:
     assert "watermark is for streams" in str(mt.explain(df, "ts", "k", WINDOWS, mt.sum("v"), watermark="1 s"))
     with pytest.raises(mt.QueryError, match="unknown late"):
         mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), late="never")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"strategy": "native"}, "strategy 'native' cannot follow a registry of windows. Use strategy='auto'"),
+        ({"output": "update"}, "output 'update' cannot follow a registry of windows. Use output='append'"),
+    ],
+)
+def test_a_registry_needs_columnar_state(
+    stream: DataFrame, tmp_path: Path, changes: dict[str, str], message: str
+) -> None:
+    registry = mt.WindowRegistry(tmp_path / "windows")
+    with pytest.raises(mt.QueryError, match=re.escape(message)):
+        mt.aggregate(stream, "ts", "k", registry, mt.sum("v"), watermark="1 s", **changes)  # type: ignore[arg-type]
+
+
+def test_an_empty_registry_is_no_error_but_batch_input_is(
+    spark: SparkSession, stream: DataFrame, tmp_path: Path
+) -> None:
+    registry = mt.WindowRegistry(tmp_path / "windows")
+    out = mt.aggregate(stream, "ts", "k", registry, mt.sum("v"), watermark="1 s")
+    assert out.columns == ["window_id", "window", "k", "sum_v"]
+    batch = spark.sql("select timestamp'2024-01-01' ts, 'a' k, 1 v")
+    with pytest.raises(mt.QueryError, match="a registry of windows is for streams"):
+        mt.aggregate(batch, "ts", "k", registry, mt.sum("v"))
 
 
 def test_progress_of_what_has_none() -> None:

@@ -117,9 +117,9 @@ def _planning(result: Row) -> str:
 
 
 def _options(result: Row) -> str:
-    """Tell how often contenders ran, where that is a setting."""
-    rounds = result["settings"].get("rounds")
-    return "" if rounds is None else f" with `--rounds {rounds}`"
+    """Tell the settings of a run that its command takes."""
+    given = [f"--{name} {result['settings'][name]}" for name in ("rounds", "events") if name in result["settings"]]
+    return f" with `{' '.join(given)}`" if given else ""
 
 
 def _footer(result: Row) -> str:
@@ -130,4 +130,5 @@ def _footer(result: Row) -> str:
         f"{machine['processor']}, {machine['cores']} cores, "
         + ", ".join(f"{name} {number}" for name, number in versions.items())
         + "."
+        + "".join(f" {note}" for note in result["settings"].get("notes", ()))
     )
