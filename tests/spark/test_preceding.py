@@ -75,7 +75,7 @@ def results(found: Iterable[pa.RecordBatch]) -> dict[int, tuple[int | str, ...]]
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     monkeypatch.setattr(subject, "BATCH", size)
     rows = events(size)
-    for ranges, counts in ((RANGES, COUNTS), (RANGES, ()), ((), COUNTS)):
+    for ranges, counts in ((RANGES, COUNTS), (RANGES, ()), ((), COUNTS), ((), (1,))):
         found = results(roll(cut(in_order(rows), size), task(None, ranges, counts)))
         assert found == wanted(rows, ranges, counts)
 

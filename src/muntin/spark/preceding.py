@@ -93,7 +93,7 @@ def roll(parts: Iterable[pa.RecordBatch], task: Task) -> Iterator[pa.RecordBatch
         first = found.needed(task, known)
         kept, held, given = work.slice(first), load.slice(known - given), known - first
         waiting.learn(batch.num_rows, frames * batch.num_rows, kept.num_rows)
-    if kept is not None:
+    if kept is not None and held is not None and held.num_rows:  # frames of one row leave nothing
         yield from _results(Stretch(Rows(kept, task.layout), held, given), task, kept.num_rows)
 
 
