@@ -4,17 +4,15 @@ BIN := .venv/bin
 READY := .venv/.ready
 WORKERS ?= 2
 
-KERNELS := build/.kernels
-
 .PHONY: demo test check format bench clean java
 
 demo: $(READY) java
 	$(BIN)/muntin demo
 
-test: $(READY) $(KERNELS) java
+test: $(READY) java
 	$(BIN)/pytest -n $(WORKERS)
 
-check: $(READY) $(KERNELS)
+check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -25,7 +23,7 @@ format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(READY) $(KERNELS) java
+bench: $(READY) java
 	$(BIN)/muntin bench model
 	$(BIN)/muntin bench quality
 	$(BIN)/muntin bench planning
@@ -41,11 +39,6 @@ bench: $(READY) $(KERNELS) java
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.
 java:
 	@tools/java
-
-# Numba keeps compiled kernels until their own file changes; what they were compiled from in other files counts too.
-$(KERNELS): $(wildcard src/muntin/kernels/*.py)
-	@rm -f src/muntin/kernels/__pycache__/*.nb?
-	@mkdir -p $(@D) && touch $@
 
 clean:
 	rm -rf .venv build dist

@@ -173,12 +173,12 @@ def last(column: ColumnLike) -> Aggregate:
 
 
 def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is least."""
+    """Ask for the value where another column is least; of equals the last in Spark's order of rows."""
     return Aggregate(MIN_BY, (column, order))
 
 
 def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is greatest."""
+    """Ask for the value where another column is greatest; of equals the last in Spark's order of rows."""
     return Aggregate(MAX_BY, (column, order))
 
 

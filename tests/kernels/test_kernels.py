@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from muntin.kernels.operators import FirstMax, FirstMin
+from muntin.kernels.operators import FirstMax, FirstMin, Max, Min
 from muntin.kernels.preceding import after_ties, latest, preceding
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
@@ -41,12 +41,17 @@ def least(values: list[float]) -> float:
 
 @pytest.mark.parametrize("width", [1, 2, 5, 40])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_places_are_the_first_of_equals(shape: str, width: int) -> None:
+def test_places_are_the_first_or_the_last_of_equals(shape: str, width: int) -> None:
     r = random.Random(width)
     values = SHAPES[shape](r, 60)
     valid = [r.random() < 0.8 for _ in values]
     lo, hi = ranges_over(60, width)
-    for operator, best in ((FirstMin(), least), (FirstMax(), greatest)):
+    for operator, best, place_of in (
+        (FirstMin(), least, 0),
+        (FirstMax(), greatest, 0),
+        (Min(), least, -1),
+        (Max(), greatest, -1),
+    ):
         found = slick_deque_places(operator, np.array(values), np.array(valid), lo, hi)
         for a, b, place in zip(lo, hi, found, strict=True):
             rows = [row for row in range(a, b) if valid[row]]
@@ -54,7 +59,7 @@ def test_places_are_the_first_of_equals(shape: str, width: int) -> None:
             same = [
                 row for row in rows if values[row] == wanted or (math.isnan(values[row]) and math.isnan(wanted or 0))
             ]
-            assert place == (same[0] if same else -1)
+            assert place == (same[place_of] if same else -1)
 
 
 @pytest.mark.parametrize("seed", range(5))

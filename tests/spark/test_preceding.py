@@ -80,6 +80,19 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch, size: int) -> N
         assert found == wanted(rows, ranges, counts)
 
 
+def test_fat_rows_are_worked_on_few_at_once(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> None:
+    monkeypatch.setattr(subject, "BYTES", 1000)
+    rows = events(5)
+    assert results(roll(cut(in_order(rows), 10), task(None, (), (1,)))) == wanted(rows, (), (1,))
+    assert max(sizes) <= 40
+
+
+def test_times_that_are_as_early_as_can_be() -> None:
+    rows: list[Event] = [("a", t, 1, "x", i) for i, t in enumerate([-(2**63), -(2**63) + 5, 0, 2**63 - 1])]
+    found = results(roll(cut(rows, 2), task(None, (10,), ())))
+    assert [found[i][0] for i in range(4)] == [1, 2, 1, 1]
+
+
 @pytest.mark.parametrize("size", [1, 13, 1000])
 @pytest.mark.parametrize("length", [1, 41, 100, 100_000])
 def test_chunks_with_a_halo_before_them_change_nothing(monkeypatch: pytest.MonkeyPatch, size: int, length: int) -> None:

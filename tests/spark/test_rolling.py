@@ -138,6 +138,25 @@ def test_one_range_and_expressions(events: DataFrame) -> None:
     assert_same_events(actual, expected)
 
 
+def test_rows_with_equal_orders_and_zeros_of_both_signs(spark: SparkSession) -> None:
+    """Which of two equals counts is the same in all strategies."""
+    r = random.Random(3)
+    rows = [(i, r.choice("ab"), r.choice([0.0, -0.0, 1.0]), r.choice([1, 2])) for i in range(400)]
+    df = spark.createDataFrame(rows, "i long, k string, v double, o int").withColumn("ts", F.timestamp_seconds("i"))
+    asked = [mt.max_by("i", "o"), mt.min_by("i", "o"), mt.min("v"), mt.max("v"), mt.sum("v")]
+    given = [mt.rolling(df, "ts", "k", "20 s", asked, rows=[2, 9], strategy=name) for name in ("kernel", "independent")]
+    kernel, plain = ({row["i"]: str(row) for row in frame.collect()} for frame in given)
+    assert kernel == plain
+
+
+def test_sums_that_leave_64_bits_are_an_error(spark: SparkSession) -> None:
+    rows = [(0, -10), (1, 2**63 - 1), (2, 1), (3, 5)]
+    df = spark.createDataFrame(rows, "i long, v long").withColumn("ts", F.timestamp_seconds("i"))
+    for strategy in ("kernel", "independent"):
+        with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+            mt.rolling(df, "ts", (), (), mt.sum("v"), rows=[3], strategy=strategy).collect()
+
+
 def test_names_of_results(events: DataFrame) -> None:
     asked = [mt.sum("v").alias("sum"), mt.count()]
     found = mt.rolling(events, "ts", "key", ["1 hour", "1 day 2 hours", 1500], asked, rows=100).columns[4:]

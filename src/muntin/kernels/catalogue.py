@@ -15,7 +15,6 @@ from muntin.kernels.flatfat import flatfat, flatfat_many
 from muntin.kernels.flatfit import flatfit, flatfit_many
 from muntin.kernels.naive import naive, naive_many
 from muntin.kernels.operators import (
-    Checked,
     FirstMax,
     FirstMin,
     Max,
@@ -130,7 +129,7 @@ def offers(operator: Operator) -> set[Need]:
     ['ASSOCIATIVE', 'INVERTIBLE']
     """
     match innermost(operator):
-        case Sum() | Checked() | Wide():
+        case Sum() | Wide():
             return {Need.ASSOCIATIVE, Need.INVERTIBLE}
         case Min() | Max() | FirstMin() | FirstMax():
             return {Need.ASSOCIATIVE, Need.SELECTIVE}

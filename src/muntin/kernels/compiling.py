@@ -11,9 +11,13 @@ from numba import njit, types
 from numba.extending import intrinsic, overload, register_jitable
 
 from muntin.kernels import protocol
+from muntin.kernels.on_disk import kept_on_disk
 
-compiled: Any = njit(cache=True, nogil=True)
-"""Compile a function when first used, keep it on disk, and let other threads run meanwhile."""
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Compile a function when first used, keep it on disk, and let other threads run meanwhile."""
+    return kept_on_disk(njit(nogil=True)(function))
+
 
 register_jitable(protocol.capacity)
 

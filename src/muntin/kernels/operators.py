@@ -36,31 +36,6 @@ class Sum(NamedTuple):
         return True
 
 
-class Checked(NamedTuple):
-    """The sum of 64-bit whole numbers, which notes in flag[0] that one left 64 bits; it wraps then."""
-
-    flag: NDArray[np.bool_]
-
-    def combine(self, a: Any, b: Any) -> Any:
-        """Add; a total whose sign differs from both is wrong."""
-        total = a + b
-        if ((a ^ total) & (b ^ total)) < 0:
-            self.flag[0] = True
-        return total
-
-    def remove(self, total: Any, old: Any) -> Any:
-        """Subtract; what was added can be taken out again, wrapped or not."""
-        return total - old
-
-    def exchange(self, total: Any, old: Any, new: Any) -> Any:
-        """Take the oldest out and the newest in."""
-        return combine(self, total - old, new)
-
-    def commutes(self) -> bool:
-        """Say yes."""
-        return True
-
-
 class Wide(NamedTuple):
     """The sum of whole numbers of 128 bits, rows of a low and a high word in two's complement."""
 
@@ -293,7 +268,7 @@ class Timed(NamedTuple):
         store(self.inner, values, place, partial)
 
 
-Operator = Sum | Checked | Wide | Min | Max | FirstMin | FirstMax | Moments | Compose | Counting | Timed
+Operator = Sum | Wide | Min | Max | FirstMin | FirstMax | Moments | Compose | Counting | Timed
 
 
 def innermost(operator: Any) -> Any:

@@ -45,7 +45,7 @@ def _preceding(bounds, time, range_, first, end):  # type: ignore[no-untyped-def
     for group in range(len(bounds) - 1):
         left = bounds[group]
         for row in range(max(first, bounds[group]), min(end, bounds[group + 1])):
-            while time[left] < time[row] - range_:
+            while np.uint64(time[row]) - np.uint64(time[left]) > np.uint64(range_):  # no time is too early for that
                 left += 1
             lo[row - first] = left
     return lo

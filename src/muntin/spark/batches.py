@@ -15,6 +15,8 @@ from muntin.spark.reducers import Arrays, Reducer
 
 BATCH = 100_000
 """Rows that are worked on at once, if so many come."""
+BYTES = 1 << 28
+"""Bytes that are worked on at once; Arrow itself cannot put more than 2 GiB of text together."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ class Rows:
 class Gathering:
     """Batches joined or cut to the size that is worth working on at once.
 
-    The size follows what was found: few rows at once where each has many instances, more where many rows are kept.
+    The size follows what was found: few rows at once where each has many instances, more where many rows are kept. Fat
+    rows are not gathered beyond a number of bytes.
     """
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
@@ -144,7 +147,7 @@ class Gathering:
                 missing = max(1, self.size - sum(waited.num_rows for waited in waiting))
                 waiting.append(rest.slice(0, missing))
                 rest = rest.slice(missing)
-                if waiting[-1].num_rows == missing:
+                if waiting[-1].num_rows == missing or sum(waited.nbytes for waited in waiting) > BYTES:
                     yield joined(waiting)
                     waiting = []
         if waiting:

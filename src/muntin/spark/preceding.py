@@ -72,7 +72,8 @@ class Stretch:
         time, last = self.rows.time, int(self.bounds[-2])
         first = known
         if task.ranges:
-            first = last + int(np.searchsorted(time[last:], time[-1] - max(task.ranges)))
+            earliest = max(int(time[-1]) - max(task.ranges), -(2**63))
+            first = last + int(np.searchsorted(time[last:], earliest))
         if task.counts:
             first = min(first, max(int(self.keys[-2]), known - (max(task.counts) - 1)))
         return first

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from muntin.aggregates import Merge
 from muntin.kernels.catalogue import reduce_ranges, safe_offers
-from muntin.kernels.operators import Checked, FirstMax, FirstMin, Max, Min, Sum, Wide
+from muntin.kernels.operators import FirstMax, FirstMin, Max, Min, Sum, Wide
 from muntin.kernels.operators import Moments as Merged
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slick_deque import slick_deque_places
@@ -52,7 +52,7 @@ class Reducer(ABC):
 class Numbers(Reducer):
     """The sum, least or greatest of a column that numpy knows."""
 
-    operator: Sum | Min | Max
+    operator: Sum | Min | Max | FirstMin | FirstMax
     whole: bool
     """Whether the numbers have no fraction, so that sums can be undone."""
     strict: bool = True
@@ -69,12 +69,14 @@ class Numbers(Reducer):
         values, valid = numbers(column), mask(column)
         if valid is not None:
             values[~valid] = self._neutral(values.dtype)
+        if isinstance(self.operator, Sum) and values.dtype.kind == "f":
+            values += 0.0  # a sum begins with 0.0, so it is never -0.0
         return values, valid
 
     def _neutral(self, dtype: np.dtype[Any]) -> Any:
         if isinstance(self.operator, Sum):
             return 0
-        least = isinstance(self.operator, Min)
+        least = isinstance(self.operator, Min | FirstMin)
         if dtype.kind == "f":
             return np.nan if least else -np.inf
         return np.iinfo(dtype).max if least else np.iinfo(dtype).min
@@ -82,17 +84,32 @@ class Numbers(Reducer):
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Reduce values, and say where none was valid."""
         values, valid = arrays
-        overflow = np.zeros(1, np.bool_)
-        checked = self.whole and isinstance(self.operator, Sum)
-        result = reduce_ranges(Checked(overflow) if checked else self.operator, values, lo, hi)
-        if overflow[0] and self.strict:
-            raise OverflowError("[ARITHMETIC_OVERFLOW] long overflow in a sum. Cast the column to decimal.")
+        if self.strict and self.whole and isinstance(self.operator, Sum) and _may_overflow(values, lo, hi):
+            result = _checked_sums(values, lo, hi)
+        else:
+            result = reduce_ranges(self.operator, values, lo, hi)
         return result, _any_valid(valid, lo, hi)
 
     def lower(self, arrays: Arrays, columns: list[pa.Array]) -> list[pa.Array]:
         """Give the values their own type again."""
         values, valid = arrays
         return [typed(values, valid, columns[0].type)]
+
+
+def _may_overflow(values: Longs, lo: Longs, hi: Longs) -> bool:
+    """Tell whether a sum could leave 64 bits, by the greatest value and the longest range."""
+    if not len(values) or not len(lo):
+        return False
+    return max(int(values.max()), -int(values.min())) * int((hi - lo).max()) >= 2**63
+
+
+def _checked_sums(values: Longs, lo: Longs, hi: Longs) -> Longs:
+    """Add in 128 bits, and refuse totals that do not fit in 64, whatever was taken in and out on the way."""
+    words = np.stack((values, values >> 63), axis=1).view(np.uint64)
+    low, high = reduce_ranges(Wide(), words, lo, hi).view(np.int64).T
+    if (high != low >> 63).any():
+        raise OverflowError("[ARITHMETIC_OVERFLOW] long overflow in a sum. Cast the column to decimal.")
+    return np.ascontiguousarray(low)
 
 
 @dataclass(frozen=True)
@@ -127,9 +144,12 @@ class WideSum(Reducer):
 
 @dataclass(frozen=True)
 class Place(Reducer):
-    """The row where the first column is least or greatest: all columns are taken from that row, of whatever type."""
+    """The row where the first column is least or greatest: all columns are taken from that row, of whatever type.
 
-    operator: FirstMin | FirstMax
+    It is the latest of such rows, as in Spark.
+    """
+
+    operator: Min | Max
 
     @property
     def offers(self) -> set[Need]:
@@ -190,22 +210,23 @@ def reducer(merge: Merge, type: pa.DataType, *, strict: bool) -> Reducer | None:
     """Choose how partials whose first column is of an Arrow type are reduced; None where no kernel knows how.
 
     >>> reducer(Merge.MIN, pa.int32(), strict=True), reducer(Merge.MIN, pa.string(), strict=True)
-    (Numbers(operator=Min(), whole=True, strict=True), Place(operator=FirstMin()))
+    (Numbers(operator=Min(), whole=True, strict=True), Place(operator=Min()))
     """
     whole = not pa.types.is_floating(type)
+    least, greatest = (Min(), Max()) if whole else (FirstMin(), FirstMax())  # Spark keeps the first of 0.0 and -0.0
     match merge:
         case Merge.SUM if pa.types.is_decimal128(type):
             return WideSum()
         case Merge.SUM if is_number(type):
             return Numbers(Sum(), whole, strict)
         case Merge.MIN | Merge.AND:
-            return Numbers(Min(), whole) if is_number(type) else Place(FirstMin()) if _is_ranked(type) else None
+            return Numbers(least, whole) if is_number(type) else Place(Min()) if _is_ranked(type) else None
         case Merge.MAX | Merge.OR:
-            return Numbers(Max(), whole) if is_number(type) else Place(FirstMax()) if _is_ranked(type) else None
+            return Numbers(greatest, whole) if is_number(type) else Place(Max()) if _is_ranked(type) else None
         case Merge.EARLIER if is_number(type) or _is_ranked(type):
-            return Place(FirstMin())
+            return Place(Min())
         case Merge.LATER if is_number(type) or _is_ranked(type):
-            return Place(FirstMax())
+            return Place(Max())
         case Merge.MOMENTS | Merge.COMOMENTS:
             return Moments(merge is Merge.COMOMENTS)
     return None
