@@ -29,7 +29,7 @@ def soak(
     """Yield state and heap after every ten micro-batches of a stream that runs for some minutes."""
     spark = stream_session()
     for strategy in strategies:
-        with TemporaryDirectory() as place:
+        with TemporaryDirectory(ignore_cleanup_errors=True) as place:  # state is written in the background
             query = _started(spark, strategy, place)
             end, last = time.monotonic() + 60 * minutes, -10
             while time.monotonic() < end and query.isActive:
