@@ -66,16 +66,35 @@ def test_queries_say_when_windows_start_and_when_they_are_over(tmp_path: Path) -
     registry = WindowRegistry(tmp_path)
     registry.add(mt.tumbling("1 s"), id="a")
     registry.add(mt.tumbling("2 s"), id="b")
-    assert registry.needed("query") == (2, (Window("1 s"), Window("2 s")))
+    assert registry.needed("query") == (Window("1 s"), Window("2 s"))
     told = [{"version": v, "id": i, "since": s, "until": None} for v, i, s in [(1, "a", None), (2, "b", 7)]]
-    registry.report("query", told, [])
+    registry.report("query", told, 2)
     assert [(one.state, one.since) for one in registry.list()] == [("running", None), ("running", 7)]
     registry.remove("a")
     assert [one.state for one in registry.list()] == ["ending", "running"]
-    registry.report("query", told[1:], [1])
+    registry.report("query", told[1:], 3)
     assert [one.id for one in registry.list()] == ["b"]
-    assert registry.needed("query") == (3, (Window("2 s"),))
-    assert registry.needed("another query") == (3, (Window("1 s"), Window("2 s")))
+    assert registry.needed("query") == (Window("2 s"),)
+    assert registry.needed("another query") == (Window("1 s"), Window("2 s"))
+    registry.report("query", told[1:], 3, missing=[1])  # a change that a query has not seen yet may come
+    assert registry.needed("query") == (Window("1 s"), Window("2 s"))
+
+
+def test_other_files_in_the_folder_are_no_changes(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    registry.add(mt.tumbling("1 s"), id="a")
+    (tmp_path / "README").write_text("windows of the dashboard")
+    (tmp_path / "00000001.json~").write_text((tmp_path / "00000001.json").read_text())
+    assert [one.id for one in registry.list()] == ["a"]
+    (tmp_path / "00000002.json").write_text((tmp_path / "00000001.json").read_text())
+    with pytest.raises(mt.QueryError, match=r"00000002\.json says that it is change 1\. Remove it by hand"):
+        registry.list()
+
+
+def test_only_who_writes_makes_the_folder(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path / "registry")
+    assert (registry.list(), registry.windows(), registry.needed("query")) == ((), (), ())
+    assert not registry.path.exists()
 
 
 @pytest.mark.parametrize(

@@ -47,11 +47,12 @@ from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
 
 if TYPE_CHECKING:
-    from muntin.spark import Progress, aggregate, explain, progress, rolling, session
+    from muntin.spark import Kept, Progress, UpsertTable, aggregate, explain, progress, rolling, session, state
 
 __all__ = [
     "Aggregate",
     "InternalError",
+    "Kept",
     "MuntinError",
     "PhysicalPlan",
     "Plan",
@@ -62,6 +63,7 @@ __all__ = [
     "Statistics",
     "StreamPlan",
     "UnsupportedError",
+    "UpsertTable",
     "Weave",
     "Window",
     "WindowRegistry",
@@ -93,6 +95,7 @@ __all__ = [
     "progress",
     "rolling",
     "session",
+    "state",
     "stddev",
     "stddev_pop",
     "sum",
@@ -103,7 +106,7 @@ __all__ = [
     "weave",
 ]
 
-_SPARK = ("Progress", "aggregate", "explain", "progress", "rolling", "session")
+_SPARK = ("Kept", "Progress", "UpsertTable", "aggregate", "explain", "progress", "rolling", "session", "state")
 
 
 def __getattr__(name: str) -> Any:

@@ -118,6 +118,18 @@ def windows_list(registry: Path) -> None:
             click.echo(one)
 
 
+@main.command("state")
+@click.argument("checkpoint", type=click.Path(path_type=Path, exists=True, file_okay=False))
+def state_command(checkpoint: Path) -> None:
+    """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
+    from muntin.spark import session, state
+
+    spark = session(app="muntin state")
+    for kept in state(checkpoint.absolute(), spark):
+        click.echo(f"operator {kept.operator}: {kept}")
+    spark.stop()
+
+
 @main.group("bench")
 def bench() -> None:
     """Repeat an experiment and write its result file."""

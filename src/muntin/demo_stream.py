@@ -6,6 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from rich.console import Console
 from rich.live import Live
@@ -28,9 +29,12 @@ def demo_stream(console: Console | None = None, rows: int = 1_000_000) -> None:
         made.write.parquet(str(Path(folder) / "iot"))
         source = spark.readStream.schema(made.schema).option("maxFilesPerTrigger", 1).parquet(str(Path(folder) / "iot"))
         aggregates = [mt.count("temperature"), mt.min("temperature"), mt.max("temperature"), mt.avg("temperature")]
-        result = mt.aggregate(source, "ts", "device", DASHBOARD, aggregates, watermark="15 minutes")
+        result = mt.aggregate(
+            source, "ts", "device", DASHBOARD, aggregates, strategy="columnar", watermark="15 minutes"
+        )
         writer = result.writeStream.format("memory").queryName("dashboard").outputMode("append")
-        query = writer.option("checkpointLocation", str(Path(folder) / "checkpoint")).trigger(availableNow=True).start()
+        checkpoint = Path(folder) / "checkpoint"
+        query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
         with Live(_shown(query), console=out, refresh_per_second=4) as live:
             while query.isActive:
                 time.sleep(0.25)
@@ -38,11 +42,22 @@ def demo_stream(console: Console | None = None, rows: int = 1_000_000) -> None:
             live.update(_shown(query))
         query.awaitTermination()
         counts = spark.table("dashboard").groupBy("window_id").count().orderBy("window_id").collect()
-        table = Table("window", "closed instances", title="rows given so far")
+        kept = {each.name: each.rows for each in mt.state(checkpoint, spark)}
+        table = Table("window", "closed instances given", "slices kept for open ones")
         for row in counts:
-            table.add_row(row["window_id"], f"{row['count']:,}")
+            table.add_row(row["window_id"], f"{row['count']:,}", f"{kept.get(row['window_id'], 0):,}")
+        out.print()
         out.print(table)
+        out.print(_compared(spark.read.parquet(str(Path(folder) / "iot")), spark.table("dashboard"), aggregates))
         spark.stop()
+
+
+def _compared(batch: DataFrame, given: DataFrame, aggregates: list[mt.Aggregate]) -> str:
+    """Compare what the stream gave with the rows of batch."""
+    wanted = mt.aggregate(batch, "ts", "device", DASHBOARD, aggregates)
+    names = [F.round(name, 6).alias(name) if kind == "double" else F.col(name) for name, kind in given.dtypes]
+    differing = given.select(*names).exceptAll(wanted.select(*names)).count()
+    return "All of them are rows of the batch result." if not differing else f"{differing} differ from batch!"
 
 
 def _shown(query: object) -> Table:

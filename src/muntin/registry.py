@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,12 @@ from muntin.window import Window
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
 
+CHANGES = "[0-9]*.json"
+"""The names of files that are changes; whatever else is in the folder is not."""
 REPORTS = "_queries"
 """The folder of what queries say of their windows; Spark does not read folders with such names."""
 
+_NOTHING: dict[str, Any] = {"written": "", "windows": [], "newest": 0, "missing": []}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIELDS = {"add": {"version", "change", "id", "window", "since"}, "remove": {"version", "change", "id", "until"}}
@@ -107,7 +111,6 @@ class WindowRegistry:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
-        self.path.mkdir(parents=True, exist_ok=True)
 
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
@@ -140,8 +143,8 @@ class WindowRegistry:
 
     def list(self) -> tuple[Registered, ...]:
         """Give the windows that are live or ending, with what the query that took them last says of their times."""
-        reports = self._reports()
-        last: dict[str, Any] = max(reports.values(), key=lambda report: str(report["written"]), default={"windows": []})
+        reports = [self._report(file.stem) for file in (self.path / REPORTS).glob("*.json")]
+        last = max(reports, key=lambda report: str(report["written"]), default=_NOTHING)
         taken = {told["version"]: told for told in last["windows"]}
         live = {one.version for one in self._live()}
         found = []
@@ -159,35 +162,36 @@ class WindowRegistry:
 
     def changes(self) -> tuple[Change, ...]:
         """Give all changes in order."""
-        files = sorted(self.path.glob("[0-9]*.json"))
-        found = tuple(Change.from_json(file.read_text(encoding="utf-8"), str(file)) for file in files)
-        for file, change in zip(files, found, strict=True):
-            if file.name != _name(change.version):
-                raise QueryError(f"{file} says that it is change {change.version}. Remove it by hand.")
-        return found
+        return tuple(_change(str(file), file.stat().st_mtime_ns) for file in sorted(self.path.glob(CHANGES)))
 
-    def needed(self, query: str) -> tuple[int, tuple[Window, ...]]:
-        """Give the latest version, and the windows that slices must serve: all but those that a query has ended.
+    def needed(self, query: str) -> tuple[Window, ...]:
+        """Give the windows that slices must serve: those that a query counts, and those that it has not taken yet.
 
         That is at least what the query's own state knows of, at any moment: a window counts from when it is written
         until the query says that it is done with it.
         """
-        changes = self.changes()
-        ended = self._reports().get(query, {"ended": []})["ended"]
-        windows = [c.window for c in changes if c.window is not None and c.version not in ended]
-        return max((c.version for c in changes), default=0), tuple(dict.fromkeys(windows))
+        report = self._report(query)
+        untaken = {c.version for c in self.changes() if c.version > report["newest"]} | set(report["missing"])
+        running = {told["version"] for told in report["windows"]}
+        windows = (c.window for c in self.changes() if c.version in running | untaken)
+        return tuple(dict.fromkeys(window for window in windows if window is not None))
 
-    def report(self, query: str, windows: Sequence[dict[str, Any]], ended: Sequence[int]) -> None:
-        """Say what a query knows of its windows; the last one that says so is heard."""
+    def report(self, query: str, windows: Sequence[dict[str, Any]], newest: int, missing: Sequence[int] = ()) -> None:
+        """Say which windows a query counts, and which changes it has taken: all to the newest but the missing ones."""
         folder = self.path / REPORTS
         folder.mkdir(exist_ok=True)
-        told = {"written": datetime.now(UTC).isoformat(), "windows": list(windows), "ended": list(ended)}
+        told: dict[str, Any] = {"written": datetime.now(UTC).isoformat(), "windows": list(windows)}
+        told |= {"newest": newest, "missing": list(missing)}
         temporary = _temporary(folder, json.dumps(told, indent=2, ensure_ascii=False))
         temporary.replace(folder / f"{query}.json")
 
-    def _reports(self) -> dict[str, dict[str, Any]]:
-        found = {file.stem: json.loads(file.read_text()) for file in (self.path / REPORTS).glob("*.json")}
-        return {name: told for name, told in found.items() if isinstance(told, dict)}
+    def _report(self, query: str) -> dict[str, Any]:
+        """Give what a query has said; as of one that has said nothing if it has not."""
+        try:
+            found: dict[str, Any] = json.loads((self.path / REPORTS / f"{query}.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return _NOTHING
+        return found
 
     def _added(self) -> dict[int, Registered]:
         changes = self.changes()
@@ -205,6 +209,7 @@ class WindowRegistry:
 
     def _tried(self, make: Callable[[int], Change]) -> Iterator[Sequence[Registered]]:
         """Yield what is live until a change could be written as the next one; whoever is first has the number."""
+        self.path.mkdir(parents=True, exist_ok=True)
         while True:
             version = max((change.version for change in self.changes()), default=0) + 1
             yield self._live()
@@ -216,6 +221,16 @@ class WindowRegistry:
                 continue
             finally:
                 temporary.unlink()
+
+
+@lru_cache(maxsize=10_000)
+def _change(file: str, _changed: int) -> Change:
+    """Read a file, once: it is never written again."""
+    path = Path(file)
+    found = Change.from_json(path.read_text(encoding="utf-8"), file)
+    if path.name != _name(found.version):
+        raise QueryError(f"{file} says that it is change {found.version}. Remove it by hand.")
+    return found
 
 
 def _name(version: int) -> str:

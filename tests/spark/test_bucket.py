@@ -83,12 +83,13 @@ class Running:
 
     def __init__(self, windows: tuple[Window, ...], delay: int, registry: bool = False) -> None:
         self.terms = () if registry else tuple(Term(i, w.shape, w.label) for i, w in enumerate(windows))
-        self.job = Job(layout(), False, "a query", self.terms)
+        self.job = Job(layout(), False, "a query", terms=self.terms)
         self.sliced_by = windows
         self.head: Head | None = None
         self.store, self.delay = Kept(), delay
         self.watermark = self.previous = 0
         self.found: dict[Instance, tuple[int, str]] = {}
+        self.ids: set[tuple[str, int, str | None]] = set()
         self.account: dict[Instance, list[tuple[int, str]]] = defaultdict(list)
         self.late = self.dropped = 0
         self.wanted_late = self.wanted_dropped = 0
@@ -102,7 +103,7 @@ class Running:
             self._account_change(change)
         for row in rows:
             self._account(row)
-        kept = None if self.head is None else Head.from_json(self.head.to_json(), self.job)
+        kept = None if self.head is None else Head.from_json(self.head.to_json()).taken_up(self.job)
         outcome = step(self.job, kept, self.store, News(data, latest, changes), self.watermark)
         self.head = outcome.head
         self.late, self.dropped = self.late + outcome.late, self.dropped + outcome.dropped
@@ -112,6 +113,8 @@ class Running:
                 number, start, key, *values = row.values()
                 assert (number, start, key) not in self.found, "an instance was given twice"
                 term = next(term for term in self.terms if term.number == number)
+                assert (term.id, start, key) not in self.ids, "two windows of one id gave an instance"
+                self.ids.add((term.id, start, key))
                 assert self.previous < start + term.shape[0] <= self.watermark
                 self.found[number, start, key] = (values[0], values[1])
         assert set(self.store.kept) == {segment.number for segment in outcome.head.segments}
@@ -149,6 +152,8 @@ class Running:
     def _account_change(self, change: Change) -> None:
         if change.window is not None:
             since = max(self.latest + (self.latest > -FOREVER), -FOREVER if change.at is None else change.at)
+            same = (term.until for term in self.terms if term.id == change.id and term.until > self.previous)
+            since = max([since, *same])
             term = Term(change.version, change.window.shape, change.id, change.version, since)
             self.terms = (*self.terms, term)
         else:
@@ -194,6 +199,7 @@ def test_windows_come_and_go(seed: int) -> None:
     running = Running((), delay=r.choice([0, 10, 50]), registry=True)
     now, version = r.choice([0, 1000]), 0
     live: list[str] = []
+    free: list[str] = []
     for _ in range(20):
         now += r.choice([0, 5, 30, 100])
         changes: list[Change] = []
@@ -201,10 +207,11 @@ def test_windows_come_and_go(seed: int) -> None:
             version += 1
             if live and r.random() < 0.4:
                 gone = live.pop(r.randrange(len(live)))
+                free.append(gone)
                 changes.append(Change(version, gone, None, r.choice([None, now + 50])))
             else:
                 window = r.choice([*WINDOWS, Window(2), Window(900, 100), Window(11, 11, 3)])
-                live.append(f"w{version}")
+                live.append(free.pop() if free and r.random() < 0.5 else f"w{version}")
                 changes.append(Change(version, live[-1], window, r.choice([None, None, now + 40])))
         added = [change.window for change in changes if change.window is not None]
         running.sliced_by = (*running.sliced_by, *added)
@@ -238,13 +245,46 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     running.feed([("a", 1, 1, "x")])
     assert running.head is not None
     with pytest.raises(QueryError, match="made by a query, and this is another"):
-        Head.from_json(running.head.to_json(), replace(running.job, query="another"))
+        running.head.taken_up(replace(running.job, query="another"))
 
 
-def test_a_change_that_a_worker_has_not_seen_stops_the_query() -> None:
+def test_a_checkpoint_of_other_buckets_is_refused_with_a_remedy() -> None:
+    running = Running((Window(10),), delay=0)
+    running.feed([("a", 1, 1, "x")])
+    assert running.head is not None
+    with pytest.raises(
+        QueryError, match=r"with 1 buckets, and this query has 8\. Set spark\.sql\.shuffle\.partitions to 1"
+    ):
+        running.head.taken_up(replace(running.job, buckets=8))
+
+
+def test_windows_have_the_numbers_of_the_run_not_of_the_checkpoint() -> None:
+    running = Running((Window(10), Window(60)), delay=0)
+    running.feed([("a", 1, 1, "x")])
+    assert running.head is not None
+    other = tuple(replace(term, number=1 - term.number) for term in reversed(running.job.terms))
+    assert running.head.taken_up(replace(running.job, terms=other)).terms == other
+
+
+def test_slices_that_a_worker_has_cut_too_coarsely_stop_the_query() -> None:
+    """It has not seen a window, now or at an earlier change."""
     job = Job(layout(), False, "a query")
-    with pytest.raises(QueryError, match="change 3 of the window registry was not seen"):
-        step(job, None, Kept(), News(changes=(Change(3, "w", Window(10)),), version=2), 0)
+    grids = frozenset({slicing([Window(10)]), slicing([Window(20)])})
+    added = Change(3, "w", Window(10))
+    with pytest.raises(QueryError, match=r"window 'w' of the registry \(change 3\) was not seen by a worker"):
+        step(job, None, Kept(), News(changes=(added,), grids=grids), 0)
+    head = step(job, None, Kept(), News(changes=(added,), grids=frozenset({((5, 0),)})), 0).head
+    with pytest.raises(QueryError, match="was not seen by a worker"):
+        step(job, head, Kept(), News(grids=frozenset({((1 << 50, 0),)})), 0)
+
+
+def test_changes_count_once_and_may_come_late() -> None:
+    job = Job(layout(), False, "a query")
+    one, two, three = (Change(number, f"w{number}", Window(10 * number)) for number in (1, 2, 3))
+    head = step(job, None, Kept(), News(changes=(three, one)), 0).head
+    assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3], 3, (2,))
+    head = step(job, head, Kept(), News(changes=(one, two, two)), 0).head
+    assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3, 2], 3, ())
 
 
 def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -196,6 +196,42 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     assert rows == minutes | halves | started
 
 
+@pytest.mark.parametrize("strategy", SHAPES)
+def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
+    """The window carries the watermark, so Spark's own operators close after it what they keep."""
+    replay.add(*(events((second, "a", 1)) for second in (1, 25, 70, 130, 1000, 2000)))
+    out = mt.aggregate(replay.stream, **ask(strategy=strategy))
+    spans = F.window(F.window_time("window"), "2 minutes").alias("span")
+    given = replay.write(out.groupBy("window_id", spans).agg(F.sum("sum_v").alias("sum"), F.count("*").alias("n")))
+    found = {(row["window_id"], row["span"]["start"].minute): (row["sum"], row["n"]) for row in given.rows.collect()}
+    tens = {("10s", 0): (3, 3), ("10s", 2): (1, 1), ("10s", 16): (1, 1)}
+    assert found == tens | {("1m", 0): (3, 2), ("1m", 2): (1, 1), ("1m", 16): (1, 1)}
+
+
+def test_restart_with_windows_in_another_order(replay: Replay) -> None:
+    """Columnar state tells windows by number, and numbers are of one run only."""
+    replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
+    replay.run(ask(strategy="columnar"), files=True)
+    replay.add(events((75, "a", 8), (118, "b", 16)), events((1000, "a", 0)))
+    again = replay.run(ask(strategy="columnar", windows=[MINUTE, TEN]), files=True)
+    asked = {name: value for name, value in ask().items() if name != "watermark"}
+    wanted = found(mt.aggregate(replay.batch, **asked, strategy="independent").collect())
+    assert found(again.rows.collect()) == {name: value for name, value in wanted.items() if name[1] < 900}
+
+
+def test_slices_older_than_a_finer_window_are_not_counted_for_it(replay: Replay) -> None:
+    """What was cut for the minute does not tell the half minute, so that lacks it."""
+    replay.add(events((5, "a", 1), (39, "a", 2)))
+    replay.run(ask(strategy="slices_explode", windows=[MINUTE]), files=True)
+    replay.add(events((100, "a", 4)), events((1000, "a", 0)))
+    again = replay.run(ask(strategy="slices_explode", windows=[MINUTE, mt.tumbling("30 s")]), files=True)
+    assert found(again.rows.collect()) == {
+        ("1m", 0.0, "a"): (3,),
+        ("1m", 60.0, "a"): (4,),
+        ("30s", 90.0, "a"): (4,),
+    }
+
+
 def test_the_other_state_store(replay: Replay) -> None:
     replay.add(*(events(*rows) for rows in LATE))
     kept = {name: replay.spark.conf.get(name) for name in ROCKS_DB}

@@ -27,11 +27,26 @@ def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
     >>> grids([Window(20), Window(30), Window(40)]), grids([Window(7, 3)])
     (((20, 0), (30, 0)), ((3, 0), (3, 1)))
     """
-    return union(
-        (slide, edge % slide)
-        for range, slide, offset in (w.shape for w in windows)
-        for edge in (offset, offset + range)
-    )
+    return union(grid for window in windows for grid in edges(window.shape))
+
+
+def edges(shape: Shape) -> tuple[Grid, Grid]:
+    """Give the grids on which instances begin, and on which they end.
+
+    >>> edges((7, 3, 0))
+    ((3, 0), (3, 1))
+    """
+    range, slide, offset = shape
+    return (slide, offset % slide), (slide, (offset + range) % slide)
+
+
+def lies_on(grid: Grid, other: Grid) -> bool:
+    """Tell whether all times of one grid are times of another.
+
+    >>> lies_on((12, 4), (4, 0)), lies_on((12, 5), (4, 0))
+    (True, False)
+    """
+    return grid[0] % other[0] == 0 and (grid[1] - other[1]) % other[0] == 0
 
 
 def union(found: Iterable[Grid]) -> tuple[Grid, ...]:
@@ -41,9 +56,9 @@ def union(found: Iterable[Grid]) -> tuple[Grid, ...]:
     ((4, 0), (4, 1), (6, 3))
     """
     kept: list[Grid] = []
-    for slide, residue in sorted(set(found)):
-        if not any(slide % other == 0 and (residue - rest) % other == 0 for other, rest in kept):
-            kept.append((slide, residue))
+    for grid in sorted(set(found)):
+        if not any(lies_on(grid, other) for other in kept):
+            kept.append(grid)
     return tuple(kept)
 
 

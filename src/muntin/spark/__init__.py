@@ -1,8 +1,10 @@
-"""Everything that imports PySpark: mt.aggregate, mt.explain, mt.progress, mt.rolling, mt.session."""
+"""Everything that imports PySpark: mt.aggregate, mt.explain, mt.rolling, mt.session, and what belongs to streams."""
 
+from muntin.spark.kept_state import Kept, state
 from muntin.spark.rolling_windows import rolling
 from muntin.spark.run import aggregate, explain
 from muntin.spark.sessions import session
 from muntin.spark.stream_progress import Progress, progress
+from muntin.spark.upserts import UpsertTable
 
-__all__ = ["Progress", "aggregate", "explain", "progress", "rolling", "session"]
+__all__ = ["Kept", "Progress", "UpsertTable", "aggregate", "explain", "progress", "rolling", "session", "state"]

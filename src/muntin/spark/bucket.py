@@ -18,7 +18,8 @@ import pyarrow as pa
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.kernels.spans import FOREVER
-from muntin.registry import Change
+from muntin.plan.slicing import Grid, edges, lies_on
+from muntin.registry import REPORTS, Change
 from muntin.spark.batches import Layout, Rows, joined
 from muntin.spark.combine import merged_slices
 from muntin.spark.emit import Stretch, emit, forest, needed, times
@@ -58,6 +59,7 @@ class Job:
     """Whether partials may be combined that overlap."""
     query: str
     """What a checkpoint must have been made for."""
+    buckets: int = 1
     terms: tuple[Term, ...] = ()
     """The windows, unless a registry has them."""
 
@@ -78,6 +80,7 @@ class Head:
     """What a bucket keeps beside its segments."""
 
     query: str
+    buckets: int
     terms: tuple[Term, ...]
     watermark: int = 0
     """Up to when instances have been given, in microseconds; Spark begins with 0."""
@@ -86,25 +89,36 @@ class Head:
     segments: tuple[Segment, ...] = ()
     following: int = 0
     """The number of the next segment."""
-    ended: tuple[int, ...] = ()
-    """The changes that added windows which are over."""
+    newest: int = 0
+    """The newest change of the registry that has come."""
+    missing: tuple[int, ...] = ()
+    """Older changes that have not come yet: where a file system shows files late."""
 
     def to_json(self) -> str:
         """Write the head as text."""
         return json.dumps(asdict(self))
 
     @staticmethod
-    def from_json(text: str, job: Job) -> Head:
-        """Read the head back, and refuse one of another query."""
+    def from_json(text: str) -> Head:
+        """Read the head back."""
         told = json.loads(text)
-        if told["query"] != job.query:
-            raise QueryError(
-                f"the checkpoint was made by {told['query']}, and this is {job.query}. Use a new checkpoint; "
-                "windows that come and go need a WindowRegistry."
-            )
         terms = tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"])
         segments = tuple(Segment(*segment) for segment in told["segments"])
-        return Head(**(told | {"terms": terms, "segments": segments, "ended": tuple(told["ended"])}))
+        return Head(**(told | {"terms": terms, "segments": segments, "missing": tuple(told["missing"])}))
+
+    def taken_up(self, job: Job) -> Head:
+        """Refuse the head of another query; give windows the numbers that this run knows them by."""
+        if self.query != job.query:
+            raise QueryError(
+                f"the checkpoint was made by {self.query}, and this is {job.query}. Use a new checkpoint; "
+                "windows that come and go need a WindowRegistry."
+            )
+        if self.buckets != job.buckets:
+            raise QueryError(
+                f"the checkpoint was made with {self.buckets} buckets, and this query has {job.buckets}. "
+                f"Set spark.sql.shuffle.partitions to {self.buckets}."
+            )
+        return replace(self, terms=job.terms) if job.terms else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +128,8 @@ class News:
     slices: tuple[bytes, ...] = ()
     latest: int = -FOREVER
     changes: tuple[Change, ...] = ()
-    version: int | None = None
-    """The oldest version of the registry that slices were cut for."""
+    grids: frozenset[tuple[Grid, ...]] = frozenset()
+    """What tasks sliced by, where a registry says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +158,8 @@ class Step:
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open."""
         before = self.head
-        terms, ended = _changed(before, news, self.watermark)
+        terms = _changed(before, news.changes, self.watermark)
+        _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
         due = _due(terms, before.watermark, self.watermark)
         shapes = tuple(dict.fromkeys(term.shape for term in terms))
@@ -163,7 +178,8 @@ class Step:
             messages = tuple(_messages(emit(rows, nodes, found, due), terms))
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
-        head = Head(before.query, terms, watermark, latest, segments, following, ended)
+        taken = _taken(before, news.changes)
+        head = Head(before.query, before.buckets, terms, watermark, latest, segments, following, *taken)
         return Outcome(head, messages, self.late, self.dropped)
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
@@ -241,33 +257,54 @@ class Step:
 
 def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
     """Do one step of a bucket; a watermark is in microseconds."""
-    return Step(job, head or Head(job.query, job.terms), store, watermark).run(news)
+    return Step(job, head or Head(job.query, job.buckets, job.terms), store, watermark).run(news)
 
 
-def _changed(head: Head, news: News, watermark: int) -> tuple[tuple[Term, ...], tuple[int, ...]]:
-    """Give the windows that count in this micro-batch, and the changes that added those which are over.
+def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term, ...]:
+    """Give the windows that count in this micro-batch.
 
-    An added window starts after everything that came before this micro-batch; what comes with it is cut for it already.
-    Both depend on what the checkpoint knows only, so all buckets and all attempts agree.
+    An added window starts after everything that came before this micro-batch, and after the end of one that had its id;
+    what comes with it is cut for it already. Both depend on what the checkpoint knows only, so all buckets and all
+    attempts agree. A change that has come before is no news.
     """
     terms = list(head.terms)
-    for change in sorted(news.changes, key=lambda change: change.version):
-        if news.version is not None and change.version > news.version:
-            raise QueryError(
-                f"change {change.version} of the window registry was not seen by a worker, which saw {news.version}. "
-                "Use a path that all workers see at once, and start the query again."
-            )
+    for change in sorted(_fresh(head, changes), key=lambda change: change.version):
         if change.window is not None:
             started = head.latest + (head.latest > -FOREVER)
-            since = max(started, -FOREVER if change.at is None else change.at)
+            before = (term.until for term in terms if term.id == change.id and term.until < FOREVER)
+            since = max(started, -FOREVER if change.at is None else change.at, *before)
             terms.append(Term(change.version, change.window.shape, change.id, change.version, since))
         else:
             until = max(watermark, watermark if change.at is None else change.at)
             live = {term.id: place for place, term in enumerate(terms) if term.until == FOREVER}
             if change.id in live:
                 terms[live[change.id]] = replace(terms[live[change.id]], until=until)
-    over = (term.version for term in terms if term.until <= head.watermark)  # given to the last in an earlier one
-    return tuple(term for term in terms if term.until > head.watermark), (*head.ended, *over)
+    return tuple(term for term in terms if term.until > head.watermark)  # others were given to the last before
+
+
+def _fresh(head: Head, changes: Iterable[Change]) -> Iterable[Change]:
+    news = {change.version: change for change in changes}
+    return (change for version, change in news.items() if version > head.newest or version in head.missing)
+
+
+def _taken(head: Head, changes: Iterable[Change]) -> tuple[int, tuple[int, ...]]:
+    """Give the newest change that has come, and older ones that have not."""
+    come = {change.version for change in changes}
+    newest = max(come | {head.newest})
+    expected = (*head.missing, *range(head.newest + 1, newest))
+    return newest, tuple(version for version in expected if version not in come)
+
+
+def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> None:
+    """Refuse slices of a task that knew less of the registry than the state does: rows would be lost in them."""
+    for found in grids:
+        for term in terms:
+            if not all(any(lies_on(edge, grid) for grid in found) for edge in edges(term.shape)):
+                raise QueryError(
+                    f"window {term.id!r} of the registry (change {term.version}) was not seen by a worker. Use a "
+                    "folder that all workers see at once and from which nothing is removed, and start the query again. "
+                    f"If the checkpoint is an old copy, remove {REPORTS} in the registry's folder first."
+                )
 
 
 def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:

@@ -5,8 +5,10 @@ rows → slices at the source → one Arrow message per task and bucket → stat
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
+from zlib import crc32
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -16,24 +18,24 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing import slicing
-from muntin.registry import Change, WindowRegistry
+from muntin.registry import CHANGES, Change, WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.bucket import Head, Job, News, step, told
 from muntin.spark.packing import Packing, bucket_labels, packed_at_source, query_id, unpacked
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.source import Source
+from muntin.spark.source import DELAY, Source
 from muntin.spark.terms import Term
 from muntin.window import Window
 
 LATE = "muntin_late"
-"""The name under which query progress counts late rows: observedMetrics[LATE] has late and dropped."""
+"""How names begin under which query progress counts late rows: such observedMetrics have late and dropped."""
 
 _PACKED = T.StructType(
     [
         T.StructField("bucket", T.IntegerType()),
         T.StructField("data", T.BinaryType()),
         T.StructField("latest", T.LongType()),
-        T.StructField("version", T.LongType()),
+        T.StructField("grids", T.StringType()),
     ]
 )
 _GIVEN = T.StructType(
@@ -64,7 +66,8 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, bucke
     job = Job(
         layout,
         all(made.aggregate.function.overlap_safe for made in source.recipes),
-        _described(source, asked, buckets),
+        _described(source, asked),
+        buckets,
         tuple(Term(numbers[window], window.shape, window.label) for window in asked),
     )
     packed = kernel.mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED)
@@ -73,7 +76,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, bucke
         packed = packed.unionByName(_changes(source, registry, labels))
     given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
-    given = given.observe(LATE, *counts)
+    given = given.observe(f"{LATE}_{crc32(job.query.encode()):08x}", *counts)  # a query may have two of us
     schema = kernel.window_schema(source)
     if registry is None:
         rows = kernel.mapped(given.select("data"), unpacked, False, schema)
@@ -87,18 +90,18 @@ def _check(source: Source) -> None:
     """Refuse what cannot run, and say what to do."""
     if reason := kernel.obstacle(source):
         raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
-    if "spark.watermarkDelayMs" not in source.frame.schema["ts"].metadata:
+    if DELAY not in source.frame.schema["ts"].metadata:
         time = source.query.time
         raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
     if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
         raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
 
 
-def _described(source: Source, windows: Iterable[Window], buckets: int) -> str:
+def _described(source: Source, windows: Iterable[Window]) -> str:
     """Say what a checkpoint must have been made for."""
     types = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in kernel.tail(source))
     asked = ", ".join(sorted(f"{window.label} {window}" for window in windows)) or "a registry"
-    return f"windows {asked} of {list(source.query.aggregates)} ({types}) in {buckets} buckets"
+    return f"windows {asked} by {list(source.query.by)} of {list(source.query.aggregates)} ({types})"
 
 
 def _numbered(source: Source, buckets: int) -> DataFrame:
@@ -113,9 +116,11 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
 def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.frame.sparkSession
-    texts = spark.readStream.schema("change string").text(str(registry.path), wholetext=True)
+    registry.path.mkdir(parents=True, exist_ok=True)
+    files = spark.readStream.schema("change string").option("pathGlobFilter", CHANGES)
+    texts = files.text(f"file://{registry.path}", wholetext=True)  # written by Python, so not Spark's default system
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
-    nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "version": F.lit(0).cast("long")}
+    nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "grids": F.lit(None).cast("string")}
     return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
 
 
@@ -162,13 +167,13 @@ class Buckets(StatefulProcessor):
     def _stepped(self, key: Any, news: News, timers: Any) -> Iterator[Row]:
         now = timers.getCurrentWatermarkInMs()
         kept = self.head.get() if self.head.exists() else None
-        before = Head.from_json(kept[0], self.job) if kept else None
+        before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
         outcome = step(self.job, before, self, news, now * 1000)
         self.head.update((outcome.head.to_json(),))
         self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
-        ended = () if before is None else before.ended
-        if self.registry and key[0] == self.first and (news.changes or outcome.head.ended != ended):
-            WindowRegistry(self.registry).report(query_id(), told(outcome.head.terms), outcome.head.ended)
+        head = outcome.head
+        if self.registry and key[0] == self.first and (before is None or head.terms != before.terms or news.changes):
+            WindowRegistry(self.registry).report(query_id(), told(head.terms), head.newest, head.missing)
         if outcome.late:
             yield Row(data=None, late=outcome.late, dropped=outcome.dropped)
         for message in outcome.messages:
@@ -179,14 +184,15 @@ def _news(rows: Iterable[Row]) -> News:
     """Read what came for a bucket."""
     slices: list[bytes] = []
     changes: list[Change] = []
-    versions: list[int] = []
+    grids: set[str] = set()
     latest = -FOREVER
     for row in rows:
         if row["change"] is not None:
             changes.append(Change.from_json(row["change"]))
             continue
         latest = max(latest, row["latest"])
-        versions.append(row["version"])
         if row["data"]:
             slices.append(row["data"])
-    return News(tuple(slices), latest, tuple(changes), min(versions, default=None))
+            grids.add(row["grids"])
+    cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
+    return News(tuple(slices), latest, tuple(changes), cut)

@@ -24,8 +24,8 @@ from muntin.spark.reducers import Numbers
 ROWS = 1_000_000
 """Slices that a task holds before it sends them on."""
 
-MESSAGE = pa.schema([("bucket", pa.int32()), ("data", pa.binary()), ("latest", pa.int64()), ("version", pa.int64())])
-"""What goes from the source to a bucket: slices, the latest event time of the whole task, the registry's version."""
+MESSAGE = pa.schema([("bucket", pa.int32()), ("data", pa.binary()), ("latest", pa.int64()), ("grids", pa.string())])
+"""What goes from the source to a bucket: slices, the latest event time of the whole task, what it sliced by."""
 
 COUNT = "n"
 """The column that says how many rows a slice has; it is for the count of late rows, and not kept."""
@@ -73,12 +73,12 @@ class Packing:
         """Names of the columns of a packed batch."""
         return ["t", *self.layout.tail, COUNT]
 
-    def current(self) -> tuple[int, tuple[Grid, ...]]:
-        """Give the registry's version and the grids to slice by."""
+    def current(self) -> tuple[Grid, ...]:
+        """Give the grids to slice by, as of now."""
         if self.registry is None:
-            return 0, self.grids
-        version, windows = WindowRegistry(self.registry).needed(query_id())
-        return version, slicing(windows) if windows else ((1 << 50, 0),)
+            return self.grids
+        windows = WindowRegistry(self.registry).needed(query_id())
+        return slicing(windows) if windows else ((1 << 50, 0),)
 
 
 def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Iterator[pa.RecordBatch]:
@@ -86,7 +86,8 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
 
     Every bucket hears of every task, so that all see the same latest event time, and none misses a micro-batch.
     """
-    version, grids = packing.current()
+    grids = packing.current()
+    told = json.dumps(grids)
     wide = packing.wide
     latest = -FOREVER
 
@@ -103,12 +104,12 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
         if sum(batch.num_rows for batch in waiting) > ROWS:
             waiting = [merged_slices(waiting, wide)]
             if waiting[0].num_rows > ROWS // 2:
-                yield _message(_by_bucket(waiting[0], packing), packing, latest, version)
+                yield _message(_by_bucket(waiting[0], packing), packing, latest, told)
                 waiting = []
     merged = merged_slices(waiting, wide) if len(waiting) > 1 else waiting[0] if waiting else None
     found = {} if merged is None else _by_bucket(merged, packing)
     empty = dict.fromkeys(range(len(packing.labels)), b"")
-    yield _message(empty | found, packing, latest, version)
+    yield _message(empty | found, packing, latest, told)
 
 
 def _by_bucket(slices: pa.RecordBatch, packing: Packing) -> dict[int, bytes]:
@@ -121,12 +122,12 @@ def _by_bucket(slices: pa.RecordBatch, packing: Packing) -> dict[int, bytes]:
     return {int(numbers[lo]): pack(rest.slice(lo, hi - lo)) for lo, hi in zip(first, ends, strict=True)}
 
 
-def _message(found: dict[int, bytes], packing: Packing, latest: int, version: int) -> pa.RecordBatch:
+def _message(found: dict[int, bytes], packing: Packing, latest: int, grids: str) -> pa.RecordBatch:
     columns = [
         pa.array([packing.labels[number] for number in found], pa.int32()),
         pa.array(found.values(), pa.binary()),
         pa.array([latest] * len(found), pa.int64()),
-        pa.array([version] * len(found), pa.int64()),
+        pa.array([grids] * len(found), pa.string()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=MESSAGE)
 

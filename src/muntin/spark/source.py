@@ -22,6 +22,11 @@ from muntin.window import Window
 LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
 """Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
 
+DELAY = "spark.watermarkDelayMs"
+"""The metadata by which Spark knows a column that the watermark belongs to."""
+WINDOW = "spark.timeWindow"
+"""The metadata by which Spark knows a window."""
+
 
 @dataclass(frozen=True)
 class Events:
@@ -110,9 +115,16 @@ class Source(Events):
 
     def finish_with(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, range: Column) -> DataFrame:
         """Give the long layout of rows that tell the label and the range of their window themselves."""
-        start, end = F.col("s"), F.col("s") + range
-        window = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
-        return self.named(frame, aggregates, label, window.alias("window"))
+        return self.named(frame, aggregates, label, self.instance(F.col("s"), F.col("s") + range, "window"))
+
+    def instance(self, start: Column, end: Column, name: str) -> Column:
+        """Give a stretch of time; on a stream as Spark's own windows are, with the watermark's metadata.
+
+        Without that, nothing that is grouped by it would ever be closed.
+        """
+        struct = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
+        delay = self.frame.schema["ts"].metadata.get(DELAY)
+        return struct.alias(name) if delay is None else struct.alias(name, metadata={DELAY: delay, WINDOW: True})
 
     def named(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, window: Column) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""

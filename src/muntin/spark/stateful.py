@@ -20,11 +20,6 @@ from muntin.spark.recipes import Recipe
 from muntin.spark.source import Source, literal
 from muntin.window import Window
 
-DELAY = "spark.watermarkDelayMs"
-"""The metadata by which Spark knows a column that the watermark belongs to."""
-_WINDOW = "spark.timeWindow"
-"""The metadata by which Spark knows a window."""
-
 
 def storable(source: Source) -> Source:
     """Write exact distinct counts as sets: Spark refuses DISTINCT on streams, and keeps sets."""
@@ -49,28 +44,28 @@ def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
 def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Grid, ...]) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
     time = F.col("t")
-    slices = _instance(source, slice_start(time, found), slice_end(time, found), "slice")
+    slices = source.instance(slice_start(time, found), slice_end(time, found), "slice")
     closed = partials(source, source.rows.select("*", slices), "slice")  # withColumn loses metadata on Spark Connect
-    starts = closed.withColumn("t", source.micros(F.col("slice.start"))).drop("slice")
+    times = {"t": source.micros(F.col("slice.start")), "e": source.micros(F.col("slice.end"))}
+    starts = closed.withColumns(times).drop("slice")
     return _finished(source, merge(source, _placed(source, starts, windows), "window"), source.lowered())
 
 
 def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> DataFrame:
-    """Give every row once for each instance that contains it, whichever windows have that instance."""
+    """Give every row once for each instance that contains it, whichever windows have that instance.
+
+    With an end e, a row is a slice from t on. Older ones may be coarser than windows that have come since a restart:
+    they count only where they lie inside.
+    """
     found = exploded(
         frame,
         {window: F.lit(int(window.range)).cast("long") for window in windows},
         unique=_unique(window.range for window in windows),
     )
-    window = _instance(source, F.col("s"), F.col("s") + F.col("w"), "window")
-    return found.select(*(name for name in found.columns if name not in ("w", "s")), window)
-
-
-def _instance(source: Source, start: Column, end: Column, name: str) -> Column:
-    """Give a stretch of time as Spark's own windows are; the metadata, without which nothing is ever closed, too."""
-    delay = source.frame.schema["ts"].metadata[DELAY]
-    struct = F.struct(source.moment(start).alias("start"), source.moment(end).alias("end"))
-    return struct.alias(name, metadata={DELAY: delay, _WINDOW: True})
+    if "e" in found.columns:
+        found = found.where("e <= s + w")
+    window = source.instance(F.col("s"), F.col("s") + F.col("w"), "window")
+    return found.select(*(name for name in found.columns if name not in ("w", "s", "e")), window)
 
 
 def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql.streaming.listener import StateOperatorProgress, StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import QueryError
-
-LATE = "muntin_late"
-"""The observed metric whose field late counts late rows where no operator of Spark's does."""
+from muntin.spark.columnar import LATE
+from muntin.spark.kept_state import Kept, state
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class Progress:
     """Where the watermark stood in the last micro-batch, in UTC."""
     milliseconds: int
     """How long the last micro-batch took."""
+    windows: tuple[Kept, ...] = ()
+    """What is kept for which window, if the checkpoint was read."""
 
     @property
     def state_rows(self) -> int:
@@ -56,16 +58,23 @@ class Progress:
         out = "?" if self.rows_out is None else f"{self.rows_out:,}"
         kept = " + ".join(f"{operator.rows:,}" for operator in self.state) or "0"
         time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
+        windows = f" ({', '.join(map(str, self.windows))})" if self.windows else ""
         return (
             f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, "
-            f"state {kept}, watermark {time}, last {self.milliseconds / 1000:.2f} s"
+            f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s"
         )
 
 
 def progress(
     query: StreamingQuery | StreamingQueryProgress | Iterable[StreamingQueryProgress],
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Progress:
-    """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave."""
+    """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave.
+
+    With the checkpoint, state is told by window, too; that is read by a Spark job of its own, as in mt.state.
+    """
+    if checkpoint is not None:
+        return replace(progress(query), windows=state(checkpoint))
     if isinstance(query, StreamingQueryProgress):
         return _summed([query])
     given = list(query) if isinstance(query, Iterable) else getattr(query, "recentProgress", [query])
@@ -94,8 +103,8 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
 
 def _late(report: StreamingQueryProgress) -> int:
     dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
-    observed = report.observedMetrics.get(LATE)
-    return int(sum(dropped) + (0 if observed is None else observed["late"] or 0))
+    observed = [found["late"] or 0 for name, found in report.observedMetrics.items() if name.startswith(LATE)]
+    return int(sum(dropped) + sum(observed))
 
 
 def _operator(found: StateOperatorProgress) -> OperatorState:

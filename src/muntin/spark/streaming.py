@@ -18,8 +18,8 @@ from muntin.spark import kernel
 from muntin.spark.columnar import columnar
 from muntin.spark.independent import independent
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.source import Source
-from muntin.spark.stateful import DELAY, expand, slices_explode, storable
+from muntin.spark.source import DELAY, Source
+from muntin.spark.stateful import expand, slices_explode, storable
 from muntin.window import Window
 
 REUSE = "spark.sql.exchange.reuse"
