@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.plan.physical import Shape
+from muntin.spark.source import expression, prepare, read
 from tests.spark.cases import assert_same, plain_spark
 
 SHAPES = [shape.name.lower() for shape in Shape]
@@ -69,6 +70,22 @@ def test_overflow_follows_the_session(spark: SparkSession) -> None:
         for shape in SHAPES:
             with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
                 mt.aggregate(df, "ts", (), WINDOWS, mt.sum("v"), strategy=shape, statistics=SMALL).collect()
+
+
+def test_columns_that_are_the_same_travel_once(spark: SparkSession) -> None:
+    """Least, greatest, sum and average of one column need that column once, and counts of what is not null one more."""
+    df = events(spark, [(i, i % 7 + 0.5) for i in range(100)], "double")
+    asked = [mt.min("v"), mt.max("v"), mt.sum("v"), mt.avg("v"), mt.count("v"), mt.count()]
+    source = prepare(df, "ts", (), WINDOWS, asked)
+    assert source.lifted.columns == ["t", "p0", "p4", "p6"]
+    assert source.shared == {"p1": "p0", "p2": "p0", "p3": "p0", "p5": "p4"}
+    rolling = read(df, expression(df, "ts", "time"), [expression(df, "v", "by")], (mt.max("v"),), carry=True)
+    assert rolling.shared == {"c1": "p0"}
+    plain = [F.min("v"), F.max("v"), F.sum("v"), F.avg("v"), F.count("v"), F.count("*")]
+    named = [column.alias(aggregate.name) for column, aggregate in zip(plain, asked, strict=True)]
+    wanted = plain_spark(df, "ts", [], WINDOWS, named)
+    for shape in SHAPES:
+        assert_same(mt.aggregate(df, "ts", (), WINDOWS, asked, strategy=shape, statistics=SMALL), wanted, context=shape)
 
 
 def test_types_that_sets_do_not_take_are_evaluated_from_rows(spark: SparkSession) -> None:

@@ -162,6 +162,8 @@ class Work:
     keys: int = 0
     """Key columns."""
     prices: Prices = Prices()
+    shared: int = 0
+    """Partial columns that are the same as others as long as a partial is one row."""
 
     def occupied(self, cells: float, marks: float) -> float:
         """Estimate how many of some cells are hit by marks thrown at random."""
@@ -203,8 +205,13 @@ class Work:
         return rows * (self.prices.back + 0.02 * (self.columns + self.keys))
 
     def sent(self, rows: float) -> float:
-        """Price rows that go to Python."""
+        """Price partials that go to Python."""
         return rows * (self.prices.transfer + self.prices.column * (1 + self.keys + self.columns))
+
+    def sent_rows(self) -> float:
+        """Price all rows that go to Python, each a partial of itself."""
+        rows = self.statistics.rows
+        return self.sent(rows) - rows * self.prices.column * self.shared
 
 
 def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
@@ -233,15 +240,15 @@ def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
             cost = p.branch + 2 * p.stage + p.python + read + rows * (p.group + 0.01 * len(found)) * wide
             cost += slices * (p.emit + p.exchange) * wide + work.sent(slices) + work.combining(windows, slices)
         case Shape.SOURCE_SLICES_KERNEL:
-            cost = p.branch + p.stage + 2 * p.python + read + work.sent(rows) + _ordering(work)
+            cost = p.branch + p.stage + 2 * p.python + read + work.sent_rows() + _ordering(work)
             cost += rows * p.element * (1 + work.columns) + work.returned(pieces)
             cost += pieces * p.exchange * wide + work.sent(pieces) + work.combining(windows, pieces)
         case Shape.ROWS_KERNEL:
             cost = p.branch + p.stage + p.python + read + rows * p.exchange * wide
-            cost += work.sent(rows) + work.combining(windows, rows)
+            cost += work.sent_rows() + work.combining(windows, rows)
         case Shape.SOURCE_KERNEL:
             parts = sum(work.per_batch(window.slide, ceil(work.copies(window))) for window in windows)
-            cost = p.branch + p.stage + p.python + read + work.sent(rows) + _ordering(work)
+            cost = p.branch + p.stage + p.python + read + work.sent_rows() + _ordering(work)
             cost += work.combining(windows, rows) + work.returned(max(0.0, parts - out))
             cost += parts * (p.group + 0.2) * wide + out * p.emit * wide * 0.8
             slices = parts

@@ -52,7 +52,7 @@ class Rolling:
         """Price the way to Python and back, and the kernels."""
         work, rows = self.work, self.work.statistics.rows
         results = work.columns * len(self.frames)
-        return 2 * work.prices.python + work.sent(rows) + rows * (ROW + CARRIED * self.carried + RESULT * results)
+        return 2 * work.prices.python + work.sent_rows() + rows * (ROW + CARRIED * self.carried + RESULT * results)
 
 
 def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:

@@ -70,7 +70,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, bucke
         buckets,
         tuple(Term(numbers[window], window.shape, window.label) for window in asked),
     )
-    packed = kernel.mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED)
+    packed = kernel.mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.shared)
     packed = packed.withColumn("change", F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(_changes(source, registry, labels))
@@ -109,7 +109,7 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
     hashed = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
     bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
     keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.keys, start=1))
-    partials = [name for group in source.partials for name in group]
+    partials = [name for group in source.partials for name in group if name not in source.shared]
     return source.lifted.select("t", bucket.alias("k0"), *keys, *partials)
 
 

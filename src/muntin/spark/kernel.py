@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TypeVar
 
 import pyarrow as pa
@@ -71,7 +72,8 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
     forest = group.forest
     if group.shape is Shape.SOURCE_KERNEL:
-        return merged(source, mapped(source.lifted, windows_at_source, _task(source, forest), window_schema(source)))
+        task = _task(source, forest)
+        return merged(source, mapped(source.lifted, windows_at_source, task, window_schema(source), source.shared))
     longest = max(int(window.range) for window in group.windows)
     chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
@@ -80,11 +82,12 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
         case Shape.SOURCE_SLICES_KERNEL:
             schema = T.StructType([T.StructField("t", T.LongType()), *tail(source)])
             task = _task(source, chunks=chunks, grids=group.grids)
-            parts = mapped(source.lifted, slices_at_source, task, schema)
+            parts = mapped(source.lifted, slices_at_source, task, schema, source.shared)
         case _:
             parts = chunked(source.lifted, chunks)
     ordered = in_order(source, parts, chunks)
-    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(source))
+    shared = {name: other for name, other in source.shared.items() if name not in parts.columns}
+    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(source), shared)
     return source.finish(windows, source.lowered())
 
 
@@ -127,11 +130,17 @@ def mapped(
     step: Callable[[Iterator[pa.RecordBatch], Given], Iterator[pa.RecordBatch]],
     task: Given,
     schema: T.StructType,
+    shared: Mapping[str, str] = MappingProxyType({}),
 ) -> DataFrame:
-    """Send rows through a step in Python."""
+    """Send rows through a step in Python; columns that are the same as others are put beside them there."""
+    same = dict(shared)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return step(batches, task)
+        return step(map(whole, batches) if same else batches, task)
+
+    def whole(batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [*batch.columns, *(batch[other] for other in same.values())]
+        return pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, *same])
 
     return frame.mapInArrow(run, schema)
 

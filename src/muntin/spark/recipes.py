@@ -57,11 +57,11 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.SUM if function.name == "avg":
             return _average(aggregate, inputs[0], types[0])
         case Merge.SUM if function.name == "sum":
-            return _same(aggregate, F.sum, inputs[0], _sum_type(types[0]))
+            return _same(aggregate, F.sum, inputs[0], types[0], _sum_type(types[0]))
         case Merge.SUM:
             return _count(aggregate, inputs)
         case Merge.MIN | Merge.MAX | Merge.AND | Merge.OR:
-            return _same(aggregate, getattr(F, function.name), inputs[0], types[0])
+            return _same(aggregate, getattr(F, function.name), inputs[0], types[0], types[0])
         case Merge.EARLIER | Merge.LATER:
             order = time if function.takes_time else inputs[1]
             return _by_order(aggregate, inputs[0], order, least=function.merge is Merge.EARLIER)
@@ -91,18 +91,29 @@ def _sum_type(given: T.DataType) -> T.DataType | None:
     return None
 
 
-def _same(aggregate: Aggregate, function: Callable[[Column], Column], value: Column, kept: T.DataType | None) -> Recipe:
+def _same(
+    aggregate: Aggregate,
+    function: Callable[[Column], Column],
+    value: Column,
+    given: T.DataType,
+    kept: T.DataType | None,
+) -> Recipe:
     """Write an aggregate whose partials it can itself merge."""
     if kept is None:
         return Recipe(aggregate, function(value))
     return Recipe(
         aggregate,
         plain=function(value),
-        lift=(value.cast(kept),),
+        lift=(_as(value, given, kept),),
         partials=(function(value),),
         merge=lambda columns: [function(columns[0]).cast(kept)],
         lower=lambda columns: columns[0],
     )
+
+
+def _as(value: Column, given: T.DataType, kept: T.DataType) -> Column:
+    """Cast where that changes something: what is written alike is sent to Python once."""
+    return value if given == kept else value.cast(kept)
 
 
 def _count(aggregate: Aggregate, inputs: Columns) -> Recipe:
@@ -130,7 +141,7 @@ def _average(aggregate: Aggregate, value: Column, given: T.DataType) -> Recipe:
             return Recipe(aggregate, F.avg(value))
     elif not isinstance(given, T.NumericType | T.StringType):
         return Recipe(aggregate, F.avg(value))
-    added = value.cast(kept)
+    added = _as(value, given, kept)
     return Recipe(
         aggregate,
         plain=F.avg(value),

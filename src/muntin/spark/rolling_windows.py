@@ -208,8 +208,9 @@ def _travels(found: T.DataType) -> bool:
 def _pays(request: Request, statistics: Statistics) -> bool:
     """Tell whether kernels are estimated to be cheaper than plain Spark."""
     events, frames = request.events, request.frames
-    columns = sum(len(names) for names in events.partials)
-    work = Work(statistics, columns, len(events.keys), prices(events)[0])
+    partials = [name for names in events.partials for name in names]
+    shared = sum(name in events.shared for name in partials)
+    work = Work(statistics, len(partials), len(events.keys), prices(events)[0], shared)
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
@@ -225,7 +226,8 @@ def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:
         later = (F.col("t") + max(frames.ranges)).alias("t")
         parts = kernel.chunked(parts.select(later, *parts.columns[1:]), chunks, timeless=True)
     task = Task(kernel.layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
-    rolled = kernel.mapped(kernel.in_order(events, parts, chunks), roll, task, _schema(request, task))
+    ordered = kernel.in_order(events, parts, chunks)
+    rolled = kernel.mapped(ordered, roll, task, _schema(request, task), events.shared)
     columns = [events.lowered(f"f{frame}") for frame in range(len(frames.labels))]
     return request.finish(rolled, [list(group) for group in zip(*columns, strict=True)])
 

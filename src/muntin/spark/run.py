@@ -162,7 +162,7 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     found, hint = prices(source)
     notes += hint
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), found)
+    work = Work(statistics, columns, len(source.keys), found, len(source.shared))
     physical = choose(work, source.query.windows, strategy, allowed)
     logical = _forest(source, source.query.windows, statistics)
     return replace(

@@ -41,6 +41,8 @@ class Events:
     recipes: tuple[Recipe, ...]
     results: tuple[T.StructField, ...]
     """Type and nullability of every aggregate as Spark alone gives it."""
+    carried: tuple[tuple[str, str], ...]
+    """Safe names of columns of the input (c0, …) that are also keys or values, and the safe names of those."""
 
     @property
     def keys(self) -> list[str]:
@@ -69,16 +71,37 @@ class Events:
         return self.lift(self.rows)
 
     def lift(self, frame: DataFrame, *others: str) -> DataFrame:
-        """Give rows as partials of themselves, with other columns that they have."""
-        lifts = [column for made in self.recipes for column in made.lift]
-        names = [name for group in self.partials for name in group]
-        partials = [column.alias(name) for column, name in zip(lifts, names, strict=True)]
-        return frame.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *others)
+        """Give rows as partials of themselves, with other columns that they have; what is shared only once."""
+        partials = [column.alias(name) for name, column in self._lifts.items() if name not in self.shared]
+        rest = [name for name in others if name not in self.shared]
+        return frame.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
+
+    @cached_property
+    def shared(self) -> dict[str, str]:
+        """Columns that are the same as an earlier one, which stands for them until the rows are in Python."""
+        first = {str(F.col(key)): key for key, found in zip(self.keys, self.key_types, strict=True) if _is_exact(found)}
+        found = {}
+        columns = self._lifts | {name: F.col(same) for name, same in self.carried}
+        for name, column in columns.items():
+            earlier = first.setdefault(str(column), name)
+            if earlier != name:
+                found[name] = earlier
+        return found
+
+    @cached_property
+    def _lifts(self) -> dict[str, Column]:
+        """The partials of one row."""
+        groups = zip(self.partials, self.recipes, strict=True)
+        return {
+            name: column for names, made in groups for name, column in zip(names, made.lift, strict=bool(made.lift))
+        }
 
     @cached_property
     def lifted_schema(self) -> T.StructType:
         """The types of keys and partials."""
-        return self.lifted.schema
+        found = self.lifted.schema
+        partials = [T.StructField(name, found[self.shared.get(name, name)].dataType) for name in self._lifts]
+        return T.StructType([*(found[name] for name in ("t", *self.keys)), *partials])
 
     def lowered(self, prefix: str = "") -> list[Column]:
         """Give the results of the partial columns, whose names may have something before them."""
@@ -152,10 +175,14 @@ def literal(text: str) -> str:
 def _one_of_equals(name: str, found: T.DataType) -> Column:
     """Make equal floats the same bits, as grouping does: one zero, one NaN."""
     column = F.col(name)
-    if not isinstance(found, T.FloatType | T.DoubleType):
+    if _is_exact(found):
         return column
     one_nan = F.when(F.isnan(column), F.lit(float("nan")).cast(found)).otherwise(column)
     return F.when(column == 0, F.lit(0.0).cast(found)).otherwise(one_nan).alias(name)
+
+
+def _is_exact(found: T.DataType) -> bool:
+    return not isinstance(found, T.FloatType | T.DoubleType)
 
 
 def quoted(name: str) -> str:
@@ -211,7 +238,9 @@ def read(
     key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
     by = tuple(key.name for key in keys)
     _check_keys(frame, by, key_types)
-    return Events(by, frame, key_types, zoned, tuple(recipes), tuple(results))
+    safe = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
+    carried = [(f"c{i}", safe[name]) for i, name in enumerate(df.columns) if name in safe] if carry else ()
+    return Events(by, frame, key_types, zoned, tuple(recipes), tuple(results), tuple(carried))
 
 
 def expression(df: DataFrame, given: Any, role: str) -> Expression:

@@ -30,7 +30,8 @@ def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
     texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
     keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
-    sample = np.array(source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect(), np.int64).reshape(-1, 2)
+    rows = source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect()
+    sample = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
     seen = len(sample)
     if seen < SAMPLE:  # that is all of it
         return _of_sample(sample, seen, "all rows")
