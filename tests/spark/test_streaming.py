@@ -154,25 +154,42 @@ def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     assert result.progress.state_rows == (2 if strategy == "expand" else 1)
 
 
-def test_an_idle_source(replay: Replay, tmp_path: Path) -> None:
+@pytest.mark.parametrize("strategy", ["slices_explode", "columnar"])
+def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
     """Nothing comes for a while: the query goes on where it was, and windows close without new data."""
     replay.add(events((1, "a", 1)), events((45, "a", 2)))
-    out = mt.aggregate(replay.stream, **ask(strategy="slices_explode"))
-    writer = out.writeStream.format("memory").queryName("idle").option("checkpointLocation", str(tmp_path / "c"))
+    out = mt.aggregate(replay.stream, **ask(strategy=strategy))
+    idle = f"idle_{strategy}"
+    writer = out.writeStream.format("memory").queryName(idle).option("checkpointLocation", str(tmp_path / "c"))
     query = writer.trigger(processingTime="200 milliseconds").start()
     try:
         query.processAllAvailable()
         deadline = time.monotonic() + 60
-        while replay.spark.table("idle").count() < 1 and time.monotonic() < deadline:
+        while replay.spark.table(idle).count() < 1 and time.monotonic() < deadline:
             time.sleep(0.2)
-        assert found(replay.spark.table("idle").collect()) == {("10s", 0.0, "a"): (1,)}
+        assert found(replay.spark.table(idle).collect()) == {("10s", 0.0, "a"): (1,)}
         time.sleep(1)
         replay.add(events((200, "a", 4)))
         query.processAllAvailable()
-        assert found(replay.spark.table("idle").collect())["1m", 0.0, "a"] == (3,)
+        assert found(replay.spark.table(idle).collect())["1m", 0.0, "a"] == (3,)
         assert mt.progress(query).rows_in == 3
     finally:
         query.stop()
+
+
+@pytest.mark.parametrize("strategy", SHAPES)
+def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
+    """A file written again under its name has been read; a copy under another name counts, as in Spark."""
+    replay.add(events((1, "a", 1)), events((5, "a", 2)))
+    replay.run(ask(strategy=strategy), files=True)
+    again = replay.files / "0001.parquet"
+    again.write_bytes(again.read_bytes())
+    replay.add(events((5, "a", 2)), events((100, "a", 4)), events((1000, "a", 0)))
+    rows = found(replay.run(ask(strategy=strategy), files=True).rows.collect())
+    assert {name: value for name, value in rows.items() if name[1] < 60} == {
+        ("10s", 0.0, "a"): (5,),
+        ("1m", 0.0, "a"): (5,),
+    }
 
 
 @pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
