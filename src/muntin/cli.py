@@ -138,7 +138,7 @@ def bench() -> None:
 def _out(name: str) -> Callable[[Any], Any]:
     return click.option(
         "--out",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, dir_okay=False),
         default=RESULTS / f"{name}.json",
         show_default=True,
         help="Result file to write.",
@@ -147,7 +147,7 @@ def _out(name: str) -> Callable[[Any], Any]:
 
 _data = click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, file_okay=False),
     default=Path("build/bench"),
     show_default=True,
     help="Folder for the event files, which are made once.",
@@ -205,7 +205,7 @@ def bench_weave(out: Path, runs: int) -> None:
 @click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
 @click.option("--sets", default=0, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
 @_data
-@click.option("--out", type=click.Path(path_type=Path), help="Result file to write.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Result file to write.")
 def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path | None) -> None:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
     from muntin.bench import batch
@@ -289,7 +289,9 @@ def bench_soak(minutes: float, out: Path) -> None:
 @click.option(
     "--results", type=click.Path(path_type=Path, exists=True, file_okay=False), default=RESULTS, show_default=True
 )
-@click.option("--out", type=click.Path(path_type=Path), default=Path("docs/benchmarks.md"), show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("docs/benchmarks.md"), show_default=True
+)
 def bench_report(results: Path, out: Path) -> None:
     """Write the tables and figures of all result files into one document."""
     from muntin.bench.record import load

@@ -46,13 +46,14 @@ def paper_tables(
 ) -> Iterator[Row]:
     """Yield the ratios of plain Spark to each contender on the paper's window sets: MIN, one event per second."""
     spark = bench_session()
-    df = warmed(events(spark, folder, rows))
+    asked_for = [mt.min("v")]
+    df = warmed(events(spark, folder, rows), asked_for)
     for count in counts:
         for family in ("RandomGen", "SequentialGen"):
             for tumbling in (True, False):
                 found = []
                 for number, windows in enumerate(_window_sets(family, count, tumbling, sets)):
-                    times = in_turn(asked(df, seconds(windows), [mt.min("v")], contenders), rounds)
+                    times = in_turn(asked(df, seconds(windows), asked_for, contenders), rounds)
                     found.append(times)
                     ratio = times["plain"] / times["auto"]
                     progress(
@@ -94,7 +95,7 @@ def keyed(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
     windows += [mt.tumbling("1 day"), mt.hopping("1 hour", "5 minutes"), mt.hopping("6 hours", "30 minutes")]
     windows += [mt.hopping("1 day", "1 hour")]
     for keys in (100, 100_000):
-        df = warmed(events(spark, folder, rows, keys=keys, per_second=100))
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=100), aggregates)
         one = asked(df, [mt.tumbling("5 minutes")], aggregates, ["plain"])["plain"]
         all_of_them = asked(df, windows, aggregates, ["plain", "auto"] if keys <= 1000 else ["auto"])
         times = in_turn({"one window, plain": one, **all_of_them}, rounds)
@@ -106,10 +107,10 @@ def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 50_00
     """Yield times for thirty days sliding by an hour and one day sliding by a minute, over ninety days of events."""
     spark = bench_session()
     windows = [mt.hopping("30 days", "1 hour"), mt.hopping("1 day", "1 minute")]
+    aggregates = [mt.sum("v"), mt.max("v")]
     for keys in (1, 10):
-        df = warmed(events(spark, folder, rows, keys=keys, per_second=rows / (90 * 86_400)))
-        contenders = asked(df, windows, [mt.sum("v"), mt.max("v")], ["plain", "auto"])
-        times = in_turn(contenders, rounds)
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=rows / (90 * 86_400)), aggregates)
+        times = in_turn(asked(df, windows, aggregates, ["plain", "auto"]), rounds)
         progress(f"fine slides, {keys} keys: {rounded(times)}")
         yield {"keys": keys, "events": rows, "seconds": rounded(times)}
 
@@ -117,6 +118,7 @@ def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 50_00
 def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     """Yield times and estimated costs against events, windows and keys."""
     spark = bench_session()
+    aggregates = [mt.min("v"), mt.sum("v")]
     base, shapes = 3_000_000, ["plain", "native", "kernel", "auto"]
     points: list[tuple[str, int, int, int]] = [
         ("events", n, 10, 100) for n in (1_000_000, 3_000_000, 10_000_000, 30_000_000)
@@ -124,12 +126,12 @@ def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     points += [("windows", base, n, 100) for n in (1, 2, 5, 20, 50)]
     points += [("keys", base, 10, n) for n in (1, 10_000, 1_000_000)]
     for axis, rows, count, keys in points:
-        df = warmed(events(spark, folder, rows, keys=keys, per_second=10))
+        df = warmed(events(spark, folder, rows, keys=keys, per_second=10), aggregates)
         windows = [mt.tumbling(f"{10 * n} seconds") for n in range(2, count + 2)]
         skipped = {"plain"} if rows > 10_000_000 or count > 20 else set()
         chosen = [name for name in shapes if name not in skipped]
-        times = in_turn(asked(df, windows, [mt.min("v"), mt.sum("v")], chosen), rounds)
-        estimates = _estimates(df, windows, [mt.min("v"), mt.sum("v")])
+        times = in_turn(asked(df, windows, aggregates, chosen), rounds)
+        estimates = _estimates(df, windows, aggregates)
         progress(f"growth over {axis}: {rows} events, {count} windows, {keys} keys: {rounded(times)}")
         yield {
             "axis": axis,
@@ -176,7 +178,8 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
     """Yield the time of every physical shape beside its estimate."""
     spark = bench_session()
-    df = warmed(events(spark, folder, rows))
+    asked_for = [mt.min("v")]
+    df = warmed(events(spark, folder, rows), asked_for)
     sets = {
         "20 tumbling, 20 to 210 s": sequential_gen(20, True, 10),
         "5 tumbling, 4 to 12 s": sequential_gen(5, True, 2),
@@ -185,7 +188,7 @@ def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000
     }
     names = [shape.name.lower() for shape in Shape]
     for label, plain in sets.items():
-        windows, asked_for = seconds(plain), [mt.min("v")]
+        windows = seconds(plain)
         times = in_turn({name: evaluated(df, windows, asked_for, name) for name in names}, rounds)
         costs = mt.explain(df, "ts", "key", windows, asked_for).alternatives
         progress(f"{label}: {rounded(times)}")

@@ -20,7 +20,8 @@ from muntin.workload import random_gen, sequential_gen
 def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000) -> Iterator[Row]:
     """Yield times of Muntin, DuckDB and Polars in turn; MIN, one event per second."""
     spark = bench_session()
-    df = warmed(events(spark, folder, rows))
+    asked_for = [mt.min("v")]
+    df = warmed(events(spark, folder, rows), asked_for)
     file = str(next(iter(df.inputFiles())).removeprefix("file://").rsplit("/", 1)[0]) + "/*.parquet"
     sets = {
         "5 tumbling, 20 to 60 s": sequential_gen(5, True, 10),
@@ -34,7 +35,7 @@ def peers(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
     for label, plain in sets.items():
         windows = seconds(plain)
         contenders: dict[str, Contender] = {
-            **asked(df, windows, [mt.min("v")], ["auto"]),
+            **asked(df, windows, asked_for, ["auto"]),
             "DuckDB, each window": partial(duck, file, windows, cores),
             "DuckDB, panes by hand": partial(duck_panes, file, windows, cores),
             "Polars, each window": partial(polars_each, file, windows),

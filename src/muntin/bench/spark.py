@@ -50,10 +50,10 @@ def events(
     return spark.read.parquet(str(path))
 
 
-def warmed(df: DataFrame) -> DataFrame:
+def warmed(df: DataFrame, aggregates: Iterable[Aggregate]) -> DataFrame:
     """Run a query of some rows in every strategy, so that nobody pays for what is compiled and started only once."""
-    small = df.limit(3_000_000)
-    windows, aggregates = [mt.tumbling("1 min"), mt.hopping("20 min", "1 min")], [mt.min("v"), mt.sum("v"), mt.count()]
+    small, aggregates = df.limit(3_000_000), list(aggregates)
+    windows = [mt.tumbling("1 min"), mt.hopping("20 min", "1 min")]
     for strategy in ("independent", "native", "slices_kernel", "source_slices_kernel", "source_kernel"):
         consume(mt.aggregate(small, "ts", "key", windows, aggregates, strategy=strategy))
     return df

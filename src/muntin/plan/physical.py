@@ -95,7 +95,7 @@ class Prices:
     """A value read by a kernel."""
     branch: float = 60_000
     """A branch of a union: planned, compiled, scheduled."""
-    stage: float = 50_000
+    stage: float = 150_000
     """A shuffle."""
     python: float = 50_000
     """A stage in Python."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
@@ -95,7 +95,7 @@ def in_order(source: Events, parts: DataFrame, chunks: Chunks | None) -> DataFra
     """Bring rows of one key and chunk together, sorted by key and time."""
     together = [F.col(key) for key in source.keys]
     if chunks is not None:
-        together.append(floor_div(F.col("t"), chunks.stride))
+        together.append(F.expr(_floor_div("t", chunks.stride)))
     spread = parts.repartition(*together) if together else parts.repartition(1)
     return spread.sortWithinPartitions(*source.keys, "t")
 
@@ -111,18 +111,21 @@ def chunk_length(longest: int, statistics: Statistics) -> int:
 
 def chunked(parts: DataFrame, chunks: Chunks, *, timeless: bool = False) -> DataFrame:
     """Give every row a place in each chunk whose windows may contain it (see Chunks); null where it has no time."""
-    time = F.col("t")
-    own = floor_div(time, chunks.length)
-    earliest = floor_div(time - F.lit(chunks.halo - 1), chunks.length)
-    within = F.when(earliest == own, F.array(own)).otherwise(F.sequence(earliest, own))
+    own = _floor_div("t", chunks.length)
+    earliest = _floor_div(f"(t - {chunks.halo - 1}L)", chunks.length)
+    within = f"CASE WHEN {earliest} = {own} THEN array({own}) ELSE sequence({earliest}, {own}) END"
+    places = f"transform({within}, chunk -> t + chunk * {chunks.halo}L)"
     rest = [name for name in parts.columns if name != "t"]
-    places = F.transform(within, lambda chunk: time + chunk * F.lit(chunks.halo))
-    return parts.select((F.explode_outer if timeless else F.explode)(places).alias("t"), *rest)
+    explode = "explode_outer" if timeless else "explode"
+    return parts.select(F.expr(f"{explode}({places})").alias("t"), *rest)
 
 
-def floor_div(value: Column, length: int) -> Column:
-    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float."""
-    return F.call_function("div", value - F.pmod(value, F.lit(length)), F.lit(length))
+def _floor_div(value: str, length: int) -> str:
+    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float.
+
+    As text, since every call into Spark takes time.
+    """
+    return f"(({value} - pmod({value}, {length}L)) div {length}L)"
 
 
 def mapped(

@@ -233,14 +233,13 @@ def read(
         schema = frame.schema
     except AnalysisException as error:
         raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
-    made = [_made(frame, aggregate, [schema[names[c]] for c in aggregate.columns]) for aggregate in aggregates]
-    recipes, results = zip(*made, strict=True)
+    recipes, results = _made(frame, [(a, [schema[names[c]] for c in a.columns]) for a in aggregates])
     key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
     by = tuple(key.name for key in keys)
     _check_keys(frame, by, key_types)
     safe = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
     carried = [(f"c{i}", safe[name]) for i, name in enumerate(df.columns) if name in safe] if carry else ()
-    return Events(by, frame, key_types, zoned, tuple(recipes), tuple(results), tuple(carried))
+    return Events(by, frame, key_types, zoned, recipes, results, tuple(carried))
 
 
 def expression(df: DataFrame, given: Any, role: str) -> Expression:
@@ -325,12 +324,27 @@ def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]
             ) from error
 
 
-def _made(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -> tuple[Recipe, T.StructField]:
-    """Write an aggregate, and give the type of its result as Spark alone finds it."""
+def _made(
+    frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]
+) -> tuple[tuple[Recipe, ...], tuple[T.StructField, ...]]:
+    """Write aggregates over their inputs, and give the types of the results as Spark alone finds them.
+
+    Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.
+    """
     try:
-        made = recipe(
-            aggregate, [F.col(field.name) for field in inputs], [field.dataType for field in inputs], F.col("t")
-        )
+        recipes = tuple(_recipe(aggregate, inputs) for aggregate, inputs in asked)
+        plain = [made.plain.alias(made.aggregate.name) for made in recipes]
+        found = frame.groupBy().agg(*plain, *(column for made in recipes for column in _named(made.partials))).schema
+        return recipes, tuple(found.fields[: len(plain)])
+    except (AnalysisException, ParseException):
+        one_by_one = [_made_alone(frame, aggregate, inputs) for aggregate, inputs in asked]
+        return tuple(made for made, _ in one_by_one), tuple(result for _, result in one_by_one)
+
+
+def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -> tuple[Recipe, T.StructField]:
+    """Write one aggregate, without partials where Spark takes the type for the result alone: a set of maps, say."""
+    try:
+        made = _recipe(aggregate, inputs)
         result = frame.groupBy().agg(made.plain.alias(aggregate.name)).schema[0]
     except (AnalysisException, ParseException) as error:
         columns = " and ".join(
@@ -342,10 +356,20 @@ def _made(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -
             f"Spark says: {first_line(error)}"
         ) from error
     try:
-        _ = frame.groupBy().agg(F.lit(0), *(column.alias(f"p{i}") for i, column in enumerate(made.partials))).schema
-    except AnalysisException:  # Spark takes the type for the result but not for a partial: a set of maps, say
+        _ = frame.groupBy().agg(F.lit(0), *_named(made.partials)).schema
+    except AnalysisException:
         made = Recipe(aggregate, made.plain)
     return made, result
+
+
+def _named(columns: Iterable[Column]) -> list[Column]:
+    """Give columns some name: Spark finds none by itself where a function in Python is within."""
+    return [column.alias(f"p{i}") for i, column in enumerate(columns)]
+
+
+def _recipe(aggregate: Aggregate, inputs: list[T.StructField]) -> Recipe:
+    columns, types = [F.col(field.name) for field in inputs], [field.dataType for field in inputs]
+    return recipe(aggregate, columns, types, F.col("t"))
 
 
 def _micros(time: Column, *, zoned: bool) -> Column:
