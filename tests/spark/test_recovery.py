@@ -18,7 +18,7 @@ from tests.spark.stream_job import ASKED
 from tests.spark.streams import Event, Replay, events, found
 
 JOB = Path(__file__).with_name("stream_job.py")
-FILES, PER_FILE = 12, 300
+FILES, PER_FILE = 8, 450
 LONGEST = timedelta(minutes=5)
 
 
