@@ -10,7 +10,7 @@ demo: $(READY) java
 	$(BIN)/muntin demo
 
 test: $(READY) java
-	$(BIN)/pytest -n $(WORKERS)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: $(READY)
 	$(BIN)/ruff format --check .

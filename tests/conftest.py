@@ -1,5 +1,10 @@
+import os
+
 import pytest
 from hypothesis import settings
+
+# Queries of tests are many and small: a quarter of the time would go into compiling what runs once.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 settings.register_profile("standard", deadline=None, derandomize=True)
 settings.register_profile("quick", settings.get_profile("standard"), max_examples=25)

@@ -89,10 +89,12 @@ print("same sums")
 """
 
 
-def run(code: str, folder: Path, timeout: int = 600) -> str:
+def run(code: str, folder: Path, *, java: str | None = None) -> str:
+    """Run a script in a process of its own, with Java as tests have it or with options of its own."""
     environment = os.environ | {"SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment |= {} if java is None else {"JAVA_TOOL_OPTIONS": java}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, cwd=folder, env=environment
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, cwd=folder, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
@@ -107,4 +109,4 @@ def test_same_rows_elsewhere(start: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_hot_key_of_twenty_million_events_in_one_gigabyte(tmp_path: Path) -> None:
-    assert "same sums" in run(MEMORY, tmp_path)
+    assert "same sums" in run(MEMORY, tmp_path, java="")
