@@ -1,0 +1,22 @@
+"""The demos, with few readings: each in a process of its own, since they end their session."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [((), "times faster (10 windows"), (("--stream",), "All of them are rows of the batch result.")],
+    ids=["batch", "stream"],
+)
+def test_the_demo_runs(options: tuple[str, ...], said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "muntin", "demo", "--rows", "20000", *options],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert said in " ".join(done.stdout.split())
