@@ -21,7 +21,7 @@ def chosen(stream: StreamWork, strategy: str = "auto", **terms: str) -> StreamPl
     def allowed(shape: StreamShape) -> bool:
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
 
-    return choose_stream(stream, TENS, strategy, agreed, allowed)
+    return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STRATEGIES[strategy]))
 
 
 def test_slices_pay_where_they_are_dense() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from muntin.aggregates import Merge
 from muntin.errors import QueryError
+from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing import slicing
 from muntin.registry import Change
@@ -24,6 +25,8 @@ from muntin.spark.terms import Term
 from muntin.window import Window
 
 WINDOWS = (Window(10), Window(20), Window(30, 10), Window(15, 5), Window(7, 3, 2), Window(300, 60))
+
+QUERY = Fingerprint("columnar", Input("ts", "timestamp"), (Input("k", "string"),), (Computed("count"),), buckets=1)
 
 Event = tuple[str | None, int, int, str]
 Instance = tuple[int, int, str | None]
@@ -83,7 +86,7 @@ class Running:
 
     def __init__(self, windows: tuple[Window, ...], delay: int, registry: bool = False) -> None:
         self.terms = () if registry else tuple(Term(i, w.shape, w.label) for i, w in enumerate(windows))
-        self.job = Job(layout(), False, "a query", terms=self.terms)
+        self.job = Job(layout(), False, QUERY, terms=self.terms)
         self.sliced_by = windows
         self.head: Head | None = None
         self.store, self.delay = Kept(), delay
@@ -244,8 +247,21 @@ def test_a_checkpoint_of_another_query_is_refused() -> None:
     running = Running((Window(10),), delay=0)
     running.feed([("a", 1, 1, "x")])
     assert running.head is not None
-    with pytest.raises(QueryError, match="made by a query, and this is another"):
-        running.head.taken_up(replace(running.job, query="another"))
+    other = replace(QUERY, time=Input("later", "timestamp"))
+    with pytest.raises(QueryError, match="made for another query: time was ts timestamp and is later timestamp"):
+        running.head.taken_up(replace(running.job, fingerprint=other))
+
+
+def test_a_head_of_another_format_is_refused() -> None:
+    running = Running((Window(10),), delay=0)
+    running.feed([("a", 1, 1, "x")])
+    assert running.head is not None
+    text = running.head.to_json()
+    assert Head.from_json(text) == running.head
+    with pytest.raises(QueryError, match="has format 2, and this version of Muntin knows formats up to 1"):
+        Head.from_json(text.replace('"format": 1', '"format": 2'))
+    with pytest.raises(QueryError, match=r"was made before Muntin 0\.1"):
+        Head.from_json('{"query": "windows 10s", "buckets": 1}')
 
 
 def test_a_checkpoint_of_other_buckets_is_refused_with_a_remedy() -> None:
@@ -253,9 +269,10 @@ def test_a_checkpoint_of_other_buckets_is_refused_with_a_remedy() -> None:
     running.feed([("a", 1, 1, "x")])
     assert running.head is not None
     with pytest.raises(
-        QueryError, match=r"with 1 buckets, and this query has 8\. Set spark\.sql\.shuffle\.partitions to 1"
+        QueryError,
+        match=r"were 1 buckets of keys and there are 8\. Set spark\.sql\.shuffle\.partitions to 1, or use a new",
     ):
-        running.head.taken_up(replace(running.job, buckets=8))
+        running.head.taken_up(replace(running.job, fingerprint=replace(QUERY, buckets=8)))
 
 
 def test_windows_have_the_numbers_of_the_run_not_of_the_checkpoint() -> None:
@@ -268,7 +285,7 @@ def test_windows_have_the_numbers_of_the_run_not_of_the_checkpoint() -> None:
 
 def test_slices_that_a_worker_has_cut_too_coarsely_stop_the_query() -> None:
     """It has not seen a window, now or at an earlier change."""
-    job = Job(layout(), False, "a query")
+    job = Job(layout(), False, QUERY)
     grids = frozenset({slicing([Window(10)]), slicing([Window(20)])})
     added = Change(3, "w", Window(10))
     with pytest.raises(QueryError, match=r"window 'w' of the registry \(change 3\) was not seen by a worker"):
@@ -279,7 +296,7 @@ def test_slices_that_a_worker_has_cut_too_coarsely_stop_the_query() -> None:
 
 
 def test_changes_count_once_and_may_come_late() -> None:
-    job = Job(layout(), False, "a query")
+    job = Job(layout(), False, QUERY)
     one, two, three = (Change(number, f"w{number}", Window(10 * number)) for number in (1, 2, 3))
     head = step(job, None, Kept(), News(changes=(three, one)), 0).head
     assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3], 3, (2,))

@@ -20,6 +20,7 @@ import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.registry import WindowRegistry
 from muntin.spark.columnar import LATE, columnar
+from muntin.spark.fingerprints import fingerprint
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import prepare
 from muntin.window import Window
@@ -68,7 +69,9 @@ def asked(
 ) -> DataFrame:
     named = list(windows.windows()) if isinstance(windows, WindowRegistry) else windows
     source = prepare(df, "ts", by, named, aggregates)
-    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.windows, buckets)
+    given = None if isinstance(windows, WindowRegistry) else source.query.windows
+    kept = fingerprint(source, "columnar", given, buckets if by else 1)
+    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.windows, kept)
 
 
 def simple(rows: Sequence[tuple[float, str | None, int]], base: datetime = BASE) -> pa.Table:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.plan.streaming import StreamShape
 from muntin.spark import streaming
+from muntin.spark.sessions import PROVIDER, ROCKSDB
 from tests.spark.cases import assert_same
 from tests.spark.streams import Replay, events
 
@@ -95,6 +96,25 @@ def test_two_watermarks_are_refused(stream: DataFrame) -> None:
                 time="at",
                 watermark=mark,
             )
+
+
+@pytest.mark.parametrize("strategy", ["kernel", "columnar"])
+def test_a_named_shape_is_that_shape_or_an_error(spark: SparkSession, stream: DataFrame, strategy: str) -> None:
+    with pytest.raises(mt.UnsupportedError, match=f"strategy '{strategy}' merges partials, and median\\(v\\) has none"):
+        explain(stream, strategy=strategy, aggregates=[mt.sum("v"), mt.median("v")])
+    with pytest.raises(
+        mt.UnsupportedError, match=f"strategy '{strategy}' needs kernels, and no kernel knows count_dist"
+    ):
+        explain(stream, strategy=strategy, aggregates=[mt.count_distinct("v")])
+    spark.conf.set(PROVIDER, ROCKSDB.replace("RocksDB", "HDFSBacked"))
+    try:
+        with pytest.raises(mt.QueryError, match=rf"strategy '{strategy}' needs RocksDB .* Set spark\.conf\.set\("):
+            explain(stream, strategy=strategy)
+        assert "columnar is left out: it needs RocksDB" in str(explain(stream))
+    finally:
+        spark.conf.set(PROVIDER, ROCKSDB)
+    with pytest.raises(mt.UnsupportedError, match="strategy 'slices_explode' merges partials"):
+        explain(stream, strategy="slices_explode", aggregates=mt.median("v"))
 
 
 def test_sets_that_spark_does_not_keep_are_refused(stream: DataFrame) -> None:

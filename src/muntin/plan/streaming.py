@@ -5,7 +5,7 @@ Costs are core-microseconds for the stretch of the stream that the statistics de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
@@ -227,16 +227,15 @@ def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -
 
 
 def choose_stream(
-    stream: StreamWork, windows: tuple[Window, ...], strategy: str, terms: Terms, allowed: Callable[[StreamShape], bool]
+    stream: StreamWork, windows: tuple[Window, ...], strategy: str, terms: Terms, shapes: Iterable[StreamShape]
 ) -> StreamPlan:
-    """Choose the cheapest shape among those that a strategy names and that are allowed.
+    """Choose the cheapest of some shapes.
 
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
-    >>> choose_stream(dense, windows, "native", Terms(), lambda shape: True).shape.name
+    >>> choose_stream(dense, windows, "native", Terms(), NATIVE).shape.name
     'SLICES_EXPLODE'
     """
-    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)] or [s for s in NATIVE if allowed(s)]
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda found: found[0][0])
     (cost, states, grids), best = weighed[0]
     return StreamPlan(

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.errors import QueryError
+from muntin.fingerprint import Fingerprint, check_format, check_same
 from muntin.kernels.protocol import Longs
 from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing import Grid, edges, lies_on
@@ -57,9 +58,8 @@ class Job:
     layout: Layout
     overlap: bool
     """Whether partials may be combined that overlap."""
-    query: str
+    fingerprint: Fingerprint
     """What a checkpoint must have been made for."""
-    buckets: int = 1
     terms: tuple[Term, ...] = ()
     """The windows, unless a registry has them."""
 
@@ -79,8 +79,7 @@ class Segment(NamedTuple):
 class Head:
     """What a bucket keeps beside its segments."""
 
-    query: str
-    buckets: int
+    fingerprint: Fingerprint
     terms: tuple[Term, ...]
     watermark: int = 0
     """Up to when instances have been given, in microseconds; Spark begins with 0."""
@@ -100,24 +99,20 @@ class Head:
 
     @staticmethod
     def from_json(text: str) -> Head:
-        """Read the head back."""
+        """Read the head back; refuse what another version wrote and this one cannot read."""
         told = json.loads(text)
-        terms = tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"])
-        segments = tuple(Segment(*segment) for segment in told["segments"])
-        return Head(**(told | {"terms": terms, "segments": segments, "missing": tuple(told["missing"])}))
+        check_format(told.get("fingerprint", {}).get("format"), "the checkpoint's columnar state")
+        fields = {
+            "fingerprint": Fingerprint.from_dict(told["fingerprint"]),
+            "terms": tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"]),
+            "segments": tuple(Segment(*segment) for segment in told["segments"]),
+            "missing": tuple(told["missing"]),
+        }
+        return Head(**(told | fields))
 
     def taken_up(self, job: Job) -> Head:
         """Refuse the head of another query; give windows the numbers that this run knows them by."""
-        if self.query != job.query:
-            raise QueryError(
-                f"the checkpoint was made by {self.query}, and this is {job.query}. Use a new checkpoint; "
-                "windows that come and go need a WindowRegistry."
-            )
-        if self.buckets != job.buckets:
-            raise QueryError(
-                f"the checkpoint was made with {self.buckets} buckets, and this query has {job.buckets}. "
-                f"Set spark.sql.shuffle.partitions to {self.buckets}."
-            )
+        check_same([self.fingerprint], job.fingerprint)
         return replace(self, terms=job.terms) if job.terms else self
 
 
@@ -179,7 +174,7 @@ class Step:
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
         taken = _taken(before, news.changes)
-        head = Head(before.query, before.buckets, terms, watermark, latest, segments, following, *taken)
+        head = Head(before.fingerprint, terms, watermark, latest, segments, following, *taken)
         return Outcome(head, messages, self.late, self.dropped)
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
@@ -257,7 +252,7 @@ class Step:
 
 def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
     """Do one step of a bucket; a watermark is in microseconds."""
-    return Step(job, head or Head(job.query, job.buckets, job.terms), store, watermark).run(news)
+    return Step(job, head or Head(job.fingerprint, job.terms), store, watermark).run(news)
 
 
 def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
-from zlib import crc32
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
@@ -16,6 +16,7 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from muntin.errors import InternalError, QueryError, UnsupportedError
+from muntin.fingerprint import Fingerprint
 from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing import slicing
 from muntin.registry import CHANGES, Change, WindowRegistry
@@ -50,15 +51,15 @@ _NUMBER = T.StructType([T.StructField("number", T.LongType())])
 _DATA = T.StructType([T.StructField("data", T.BinaryType())])
 
 
-def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, buckets: int) -> DataFrame:
+def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept: Fingerprint) -> DataFrame:
     """Evaluate windows over a stream with columnar state; an instance is given once, when the watermark passes its end.
 
-    The number of buckets belongs to the checkpoint. As many as shuffle partitions, or a multiple, use all of them.
+    The fingerprint tells the number of buckets. As many as shuffle partitions, or a multiple, use all of them.
     """
     _check(source)
     registry = windows if isinstance(windows, WindowRegistry) else None
     asked = () if isinstance(windows, WindowRegistry) else windows
-    buckets = buckets if source.keys else 1
+    buckets = kept.buckets or 1
     layout, labels = kernel.layout(source), bucket_labels(buckets)
     folder = None if registry is None else str(registry.path)
     packing = Packing(layout, labels, slicing(asked) if asked else (), folder)
@@ -66,8 +67,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, bucke
     job = Job(
         layout,
         all(made.aggregate.function.overlap_safe for made in source.recipes),
-        _described(source, asked),
-        buckets,
+        kept,
         tuple(Term(numbers[window], window.shape, window.label) for window in asked),
     )
     packed = kernel.mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.shared)
@@ -76,7 +76,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, bucke
         packed = packed.unionByName(_changes(source, registry, labels))
     given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
-    given = given.observe(f"{LATE}_{crc32(job.query.encode()):08x}", *counts)  # a query may have two of us
+    given = given.observe(f"{LATE}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
     schema = kernel.window_schema(source)
     if registry is None:
         rows = kernel.mapped(given.select("data"), unpacked, False, schema)
@@ -95,13 +95,6 @@ def _check(source: Source) -> None:
         raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
     if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
         raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
-
-
-def _described(source: Source, windows: Iterable[Window]) -> str:
-    """Say what a checkpoint must have been made for."""
-    types = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in kernel.tail(source))
-    asked = ", ".join(sorted(f"{window.label} {window}" for window in windows)) or "a registry"
-    return f"windows {asked} by {list(source.query.by)} of {list(source.query.aggregates)} ({types})"
 
 
 def _numbered(source: Source, buckets: int) -> DataFrame:

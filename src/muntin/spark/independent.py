@@ -14,7 +14,7 @@ from muntin.window import Window
 
 def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     """Evaluate every window alone, as a Spark user writes it."""
-    return reduce(DataFrame.union, [_alone(source, window) for window in windows])
+    return reduce(DataFrame.union, [alone(source, window, source.frame) for window in windows])
 
 
 def spark_window(time: Column, window: Window) -> Column:
@@ -22,6 +22,7 @@ def spark_window(time: Column, window: Window) -> Column:
     return F.window(time, *(f"{length} microseconds" for length in window.shape))
 
 
-def _alone(source: Source, window: Window) -> DataFrame:
-    frame = plain(source, source.frame, spark_window(F.col("ts"), window).alias("window"))
-    return source.named(frame, source.plain, F.lit(window.label), F.col("window"))
+def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> DataFrame:
+    """Evaluate one window over rows, whose groups some columns divide further."""
+    groups = plain(source, frame, spark_window(F.col("ts"), window).alias("window"), *within)
+    return source.named(groups, source.plain, F.lit(window.label), F.col("window"))

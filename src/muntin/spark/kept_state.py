@@ -5,7 +5,6 @@ Spark's own reader of state stores does the work, so it can be asked while the q
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from pyspark.sql import functions as F
 from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.spark.bucket import Head
+from muntin.spark.fingerprints import heads, is_aggregation, operators, store
 from muntin.spark.terms import any_open
 
 SLICES = "slices"
@@ -50,20 +50,16 @@ def state(checkpoint: str | os.PathLike[str], spark: SparkSession | None = None)
     if session is None:
         raise QueryError("no Spark session is active. Call mt.session() first, or give spark=.")
     path = os.fspath(checkpoint)
-    operators = session.read.format("state-metadata").load(path)
-    found = operators.select("operatorId", "operatorProperties", "operatorName").distinct().orderBy("operatorId")
-    return tuple(kept for row in found.collect() for kept in _kept(session, path, row))
+    return tuple(kept for operator in operators(session, path) for kept in _kept(session, path, operator))
 
 
-def _kept(spark: SparkSession, path: str, row: Row) -> Iterator[Kept]:
+def _kept(spark: SparkSession, path: str, operator: Row) -> Iterator[Kept]:
     """Give what one operator keeps; nothing if it is none of ours."""
-    number = row["operatorId"]
-    store = spark.read.format("statestore").option("operatorId", number)
-    if row["operatorName"] == "stateStoreSave":
-        yield from _instances(number, store.load(path))
-    elif {"head", "segments"} <= _variables(row["operatorProperties"]):
-        heads = store.option("stateVarName", "head").load(path).select("value.text").collect()
-        yield from _packed(number, [Head.from_json(head["text"]) for head in heads])
+    number = operator["operatorId"]
+    if is_aggregation(operator):
+        yield from _instances(number, store(spark, path, operator))
+    elif buckets := list(heads(spark, path, operator)):
+        yield from _packed(number, buckets)
 
 
 def _instances(number: int, rows: DataFrame) -> Iterator[Kept]:
@@ -86,8 +82,3 @@ def _packed(number: int, heads: list[Head]) -> Iterator[Kept]:
         for term in head.terms:
             counted[term.id] += int(rows[any_open([term], first, last, head.watermark)].sum())
     return (Kept(number, name, count) for name, count in counted.items())
-
-
-def _variables(properties: str | None) -> set[str]:
-    """Give the names of an operator's state variables."""
-    return {variable["stateName"] for variable in json.loads(properties or "{}").get("stateVariables", ())}

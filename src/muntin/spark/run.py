@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import reduce
@@ -12,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from muntin.aggregates import Aggregate
 from muntin.duration import natural_unit
 from muntin.errors import QueryError, UnsupportedError
+from muntin.fingerprint import Fingerprint
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical import (
     STRATEGIES,
@@ -28,6 +30,7 @@ from muntin.plan.streaming import StreamPlan, Terms
 from muntin.query import several
 from muntin.registry import WindowRegistry
 from muntin.spark import kernel
+from muntin.spark.fingerprints import kept_fingerprints
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
@@ -63,6 +66,7 @@ def aggregate(
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
@@ -72,17 +76,20 @@ def aggregate(
 
     A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
     every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
-    A registry instead of windows lets them come and go while a stream runs.
+    A registry instead of windows lets them come and go while a stream runs. With the checkpoint that the query will be
+    started with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the
+    query starts.
     """
     terms = Terms(watermark, late, output)
+    kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, terms)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
-        return evaluate_registered(prepare_stream(source, terms)[0], windows)
+        return evaluate_registered(prepare_stream(source, terms)[0], windows, kept)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return evaluate_stream(source, plan_stream(source, strategy, statistics, terms))
+        return evaluate_stream(source, plan_stream(source, strategy, statistics, terms, kept), kept)
     physical = _physical(source, strategy, statistics)
     result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
     return wide(source, result) if layout == "wide" else result
@@ -101,16 +108,24 @@ def explain(
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
     terms = Terms(watermark, late, output)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return plan_stream(source, strategy, statistics, terms)
+        return plan_stream(source, strategy, statistics, terms, _kept(df, checkpoint))
     physical = _physical(source, strategy, statistics)
     ignored = ("watermark is for streams: this input is read to its end",) if terms.watermark is not None else ()
     return replace(physical, notes=(*physical.notes, *ignored))
+
+
+def _kept(df: DataFrame, checkpoint: str | os.PathLike[str] | None) -> tuple[Fingerprint, ...]:
+    """Give what the states of a checkpoint were made for; nothing where there is none, and in batch."""
+    if checkpoint is None or not df.isStreaming:
+        return ()
+    return kept_fingerprints(df.sparkSession, checkpoint)
 
 
 def _checked(

@@ -117,6 +117,8 @@ class Source(Events):
     """The input of a query over windows."""
 
     query: Query
+    expressions: tuple[str, ...]
+    """The time and the keys as Spark writes them; a name alone could stand for anything."""
 
     def moment(self, micros: Column) -> Column:
         """Turn microseconds into a timestamp of the input's own kind."""
@@ -207,7 +209,8 @@ def prepare(
     query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
     check_lengths(query.windows)
     events = read(df, time, keys, query.aggregates)
-    return Source(**{field.name: getattr(events, field.name) for field in fields(events)}, query=query)
+    copied = {field.name: getattr(events, field.name) for field in fields(events)}
+    return Source(**copied, query=query, expressions=tuple(map(_written, (time, *keys))))
 
 
 def read(
@@ -252,6 +255,11 @@ def expression(df: DataFrame, given: Any, role: str) -> Expression:
         except AnalysisException as error:
             raise QueryError(f"{role} {given} cannot be read: {first_line(error)}") from error
     raise QueryError(f"{role} has {given!r}, which is no column. Use the name of a column, or a Column.")
+
+
+def _written(given: Expression) -> str:
+    """Give an expression as Spark writes it."""
+    return str(given.value).removeprefix("Column<'").removesuffix("'>")
 
 
 def _column(given: str | Expression) -> Column:

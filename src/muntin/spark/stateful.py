@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin.aggregates import Merge
 from muntin.errors import UnsupportedError
+from muntin.fingerprint import Fingerprint
 from muntin.plan.slicing import Grid
+from muntin.spark.fingerprints import MARK, marked, of_window
+from muntin.spark.independent import alone
 from muntin.spark.native import exploded, merge, partials, plain, slice_end, slice_start
 from muntin.spark.recipes import Recipe
 from muntin.spark.source import Source, literal
@@ -36,19 +40,30 @@ def _storable(made: Recipe) -> Recipe:
     return replace(made, plain=made.lower(made.partials))
 
 
-def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
+def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Explode every row into its windows and aggregate once: a late row counts for the windows that are open."""
-    return _finished(source, plain(source, _placed(source, source.rows, windows), "window"), source.plain)
+    placed = _placed(source, marked(source.rows, kept), windows)
+    return _finished(source, plain(source, placed, "window", MARK), source.plain)
 
 
-def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Grid, ...]) -> DataFrame:
+def slices_explode(
+    source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint
+) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
     time = F.col("t")
-    slices = source.instance(slice_start(time, found), slice_end(time, found), "slice")
-    closed = partials(source, source.rows.select("*", slices), "slice")  # withColumn loses metadata on Spark Connect
+    slices = source.instance(slice_start(time, grids), slice_end(time, grids), "slice")
+    rows = marked(source.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
+    closed = partials(source, rows, "slice", MARK)
     times = {"t": source.micros(F.col("slice.start")), "e": source.micros(F.col("slice.end"))}
     starts = closed.withColumns(times).drop("slice")
-    return _finished(source, merge(source, _placed(source, starts, windows), "window"), source.lowered())
+    return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.lowered())
+
+
+def independent(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
+    """Evaluate every window alone, in an order of our own: Spark knows the state of a branch by its place."""
+    ordered = sorted(windows, key=lambda window: window.shape)
+    branches = [alone(source, window, marked(source.frame, of_window(kept, window)), MARK) for window in ordered]
+    return reduce(DataFrame.union, branches)
 
 
 def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> DataFrame:

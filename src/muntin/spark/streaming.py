@@ -5,21 +5,23 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
+from muntin.aggregates import Aggregate
 from muntin.duration import Duration
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import MuntinError, QueryError, UnsupportedError
+from muntin.fingerprint import Fingerprint, check_same
 from muntin.plan.physical import Statistics, Work
 from muntin.plan.streaming import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
 from muntin.registry import WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.columnar import columnar
-from muntin.spark.independent import independent
+from muntin.spark.fingerprints import fingerprint
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
-from muntin.spark.stateful import expand, slices_explode, storable
+from muntin.spark.stateful import expand, independent, slices_explode, storable
 from muntin.window import Window
 
 REUSE = "spark.sql.exchange.reuse"
@@ -62,72 +64,105 @@ def _check_first(source: Source, terms: Terms) -> None:
         )
 
 
-def plan_stream(source: Source, strategy: str, statistics: Statistics | None, terms: Terms) -> StreamPlan:
-    """Choose the shape of a query over a stream; what a strategy names and the terms forbid is refused."""
-    named = STRATEGIES[strategy]
-    forbidden = {shape: reason for shape in StreamShape if (reason := _forbidden(shape, terms))}
-    if all(shape in forbidden for shape in named):
-        raise QueryError(
-            f"strategy {strategy!r} {forbidden[named[0]]}. Use strategy='auto', 'native' or 'independent'."
-        )
-    shareable = all(made.mergeable for made in source.recipes)
-    packed = _packing_obstacle(source) if shareable else "partials cannot be merged"
+def plan_stream(
+    source: Source, strategy: str, statistics: Statistics | None, terms: Terms, kept: tuple[Fingerprint, ...] = ()
+) -> StreamPlan:
+    """Choose the shape of a query over a stream, that of its checkpoint if it has one.
 
-    def allowed(shape: StreamShape) -> bool:
-        unfit = (shape.needs_merge and not shareable) or (shape is StreamShape.COLUMNAR and packed)
-        return not unfit and shape not in forbidden
-
+    A strategy that names one shape gets that shape, or an error that says what stands in its way.
+    """
+    obstacles = {shape: obstacle for shape in StreamShape if (obstacle := _obstacle(source, shape, terms))}
+    named, origin = STRATEGIES[strategy], f"strategy {strategy!r}"
+    if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
+        named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
+    if all(shape in obstacles for shape in named):
+        obstacle = obstacles[named[0]]
+        raise obstacle.error(f"{origin} {obstacle.reason}. {obstacle.remedy}")
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
     delay = terms.watermark or Duration(0)
     work = StreamWork(Work(statistics or ASSUMED, columns, len(source.keys)), delay)
-    found = choose_stream(work, source.query.windows, strategy, terms, allowed)
-    return replace(found, notes=tuple(_notes(source, named, forbidden, packed, shareable=shareable)))
+    allowed = [shape for shape in named if shape not in obstacles]
+    plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
+    _taken_up(kept, _fingerprint(source, plan))
+    return replace(plan, notes=tuple(_notes(source, named, obstacles, before)))
 
 
-def _forbidden(shape: StreamShape, terms: Terms) -> str | None:
-    """Say why the terms forbid a shape; None if they do not."""
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What stands in the way of a shape."""
+
+    reason: str
+    remedy: str = "Use strategy='auto', 'native' or 'independent'."
+    error: type[MuntinError] = QueryError
+
+
+def _obstacle(source: Source, shape: StreamShape, terms: Terms) -> Obstacle | None:
+    """Say why a query cannot be evaluated in a shape; None if it can."""
     if terms.output == "update" and not shape.updates:
-        return "gives a window when it closes, and has no output='update'"
+        return Obstacle("gives a window when it closes, and has no output='update'")
     if terms.late == "exact" and not shape.exact:
-        return "drops late rows with their slice, and has no late='exact'"
+        return Obstacle("drops late rows with their slice, and has no late='exact'")
+    if shape.needs_merge and (alone := _unmergeable(source)):
+        return Obstacle(f"merges partials, and {alone!r} has none", error=UnsupportedError)
+    if shape is StreamShape.COLUMNAR:
+        if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+            return Obstacle("needs RocksDB for its state", f"Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
+        if reason := kernel.obstacle(source):
+            return Obstacle(f"needs kernels, and {reason}", error=UnsupportedError)
     return None
 
 
-def _packing_obstacle(source: Source) -> str | None:
-    """Say why slices cannot be packed together for kernels; None if they can."""
-    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
-        return f"it needs spark.conf.set({PROVIDER!r}, {ROCKSDB!r})"
-    return kernel.obstacle(source)
+def _unmergeable(source: Source) -> Aggregate | None:
+    return next((made.aggregate for made in source.recipes if not made.mergeable), None)
 
 
 def _notes(
     source: Source,
     named: tuple[StreamShape, ...],
-    forbidden: dict[StreamShape, str],
-    packed: str | None,
-    *,
-    shareable: bool,
+    obstacles: dict[StreamShape, Obstacle],
+    before: tuple[StreamShape, ...],
 ) -> Iterator[str]:
-    if not shareable:
-        alone = next(made.aggregate for made in source.recipes if not made.mergeable)
+    if before:
+        yield f"the checkpoint has shape {before[0].name.lower()}, so no other was weighed"
+    if alone := _unmergeable(source):
         yield f"{alone!r} is evaluated from the rows of every window, and the others with it"
     for shape in named:
-        if shape in forbidden:
-            yield f"{shape.name.lower()} is left out: it {forbidden[shape]}"
-        elif shape is StreamShape.COLUMNAR and packed:
-            yield f"columnar is left out: {packed}"
+        if shape in obstacles:
+            yield f"{shape.name.lower()} is left out: it {obstacles[shape].reason}"
 
 
-def evaluate_stream(source: Source, plan: StreamPlan) -> DataFrame:
-    """Give the streaming DataFrame of a plan."""
+def _fingerprint(source: Source, plan: StreamPlan) -> Fingerprint:
+    """Describe the state of a query; with expand and the chain, windows may change, since state is kept by instance."""
+    name = plan.shape.name.lower()
     match plan.shape:
         case StreamShape.INDEPENDENT:
-            return _with_watermarks(source, independent(source, plan.windows), len(plan.windows))
+            return fingerprint(source, name, plan.windows, None)
+        case StreamShape.COLUMNAR:
+            return fingerprint(source, name, plan.windows, _buckets(source))
+    return fingerprint(source, name, None, None)
+
+
+def _taken_up(kept: tuple[Fingerprint, ...], now: Fingerprint) -> Fingerprint:
+    """Give the fingerprint that a query goes on with: that of its checkpoint, if it has one, as it was written."""
+    if not kept:
+        return now
+    alone = [one for one in kept if one.shape == StreamShape.INDEPENDENT.name.lower()]
+    windows = tuple(sorted(shape for one in alone for shape in one.windows or ()))
+    together = [replace(one, windows=windows) for one in alone]
+    return check_same([*together, *(one for one in kept if one not in alone)], now)
+
+
+def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, ...]) -> DataFrame:
+    """Give the streaming DataFrame of a plan, whose state goes on from what a checkpoint has."""
+    mark = _taken_up(kept, _fingerprint(source, plan))
+    match plan.shape:
+        case StreamShape.INDEPENDENT:
+            return _with_watermarks(source, independent(source, plan.windows, mark), len(plan.windows))
         case StreamShape.EXPAND:
-            return expand(source, plan.windows)
+            return expand(source, plan.windows, mark)
         case StreamShape.SLICES_EXPLODE:
-            return slices_explode(source, plan.windows, plan.grids)
-    return columnar(source, plan.windows, _buckets(source))
+            return slices_explode(source, plan.windows, plan.grids, mark)
+    return columnar(source, plan.windows, mark)
 
 
 def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
@@ -140,13 +175,16 @@ def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
         raise QueryError(f"output {terms.output!r} cannot follow a registry of windows. Use output='append'.")
 
 
-def evaluate_registered(source: Source, registry: WindowRegistry) -> DataFrame:
+def evaluate_registered(source: Source, registry: WindowRegistry, kept: tuple[Fingerprint, ...]) -> DataFrame:
     """Give the streaming DataFrame of windows that come and go: columnar state, where windows are data."""
-    return columnar(source, registry, _buckets(source))
+    now = fingerprint(source, StreamShape.COLUMNAR.name.lower(), None, _buckets(source))
+    return columnar(source, registry, _taken_up(kept, now))
 
 
 def _buckets(source: Source) -> int:
     """Give as many buckets of keys as shuffle partitions: each task has one, and each costs calls into the state."""
+    if not source.keys:
+        return 1
     return int(source.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
 
 

@@ -1,0 +1,179 @@
+"""What state was made for: a versioned description that a checkpoint carries and every start compares.
+
+It is made of values, not of how objects print, so that a later version can read what an earlier one wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from itertools import zip_longest
+from typing import Any
+
+from muntin.errors import QueryError
+from muntin.window import Shape, Window
+
+FORMAT = 1
+"""The number of the format that this version writes. It reads this one and all lower ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A column that a query reads: the expression as Spark writes it, and its type."""
+
+    expression: str
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.expression} {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An aggregate whose partials are kept; its output name is no part of it."""
+
+    function: str
+    inputs: tuple[Input, ...] = ()
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.function}({', '.join([*map(str, self.inputs), *(f'{k}={v}' for k, v in self.options)])})"
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The shape of state, and the time, keys, aggregates and windows that it is kept by.
+
+    >>> kept = Fingerprint("expand", Input("ts", "timestamp"), (), (Computed("min", (Input("v", "int"),)),))
+    >>> Fingerprint.from_json(kept.to_json()) == kept
+    True
+    >>> list(kept.changes(replace(kept, aggregates=(Computed("max", (Input("v", "int"),)),))))
+    ['aggregate 1 was min(v int) and is max(v int)']
+    """
+
+    shape: str
+    time: Input
+    keys: tuple[Input, ...]
+    aggregates: tuple[Computed, ...]
+    windows: tuple[Shape, ...] | None = None
+    """The windows that the state belongs to, sorted; None where windows may come and go."""
+    buckets: int | None = None
+    """The number of buckets that keys are spread over; None where there are none."""
+    spark: str = ""
+    """The version of Spark that wrote the expressions, as major.minor; it is no part of what is compared."""
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """Write the fingerprint as one line."""
+        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+
+    @staticmethod
+    def from_json(text: str) -> Fingerprint:
+        """Read a fingerprint back; refuse one of a later format."""
+        return Fingerprint.from_dict(json.loads(text))
+
+    @staticmethod
+    def from_dict(told: dict[str, Any]) -> Fingerprint:
+        """Read a fingerprint from what JSON makes of it."""
+        check_format(told.get("format"), "the checkpoint")
+        return Fingerprint(
+            told["shape"],
+            Input(**told["time"]),
+            tuple(Input(**key) for key in told["keys"]),
+            tuple(
+                Computed(
+                    computed["function"],
+                    tuple(Input(**given) for given in computed["inputs"]),
+                    tuple((name, value) for name, value in computed["options"]),
+                )
+                for computed in told["aggregates"]
+            ),
+            None if told["windows"] is None else tuple((r, s, o) for r, s, o in told["windows"]),
+            told["buckets"],
+            told["spark"],
+            told["format"],
+        )
+
+    @property
+    def digest(self) -> bytes:
+        """Eight bytes that differ where what is compared differs."""
+        return sha256(replace(self, spark="").to_json().encode()).digest()[:8]
+
+    def changes(self, now: Fingerprint) -> Iterator[str]:
+        """Say what differs in a query of now.
+
+        Two versions of Spark may write one expression in two ways, so the texts count only within one version.
+        """
+        if self.shape != now.shape:
+            yield f"the shape was {self.shape} and is {now.shape}"
+        texts = self.spark == now.spark
+        yield from _changes("time", [self.time], [now.time], texts=texts)
+        yield from _changes("key", self.keys, now.keys, texts=texts)
+        yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
+        if self.windows != now.windows:
+            yield f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
+        if self.buckets != now.buckets:
+            yield f"there were {self.buckets} buckets of keys and there are {now.buckets}"
+
+    def remedy(self, now: Fingerprint) -> str:
+        """Say what to do about the changes."""
+        if self.shape != now.shape:
+            return f"Use strategy={self.shape!r}, or a new checkpoint."
+        if self.buckets != now.buckets:
+            return f"Set spark.sql.shuffle.partitions to {self.buckets}, or use a new checkpoint."
+        if self.windows != now.windows:
+            return "Use a new checkpoint; for windows that come and go, a WindowRegistry or strategy='native'."
+        return "Ask for what the checkpoint was made for, or use a new checkpoint."
+
+
+def check_same(kept: Iterable[Fingerprint], now: Fingerprint) -> Fingerprint:
+    """Give the fingerprint among those of a checkpoint that a query of now goes on with; refuse if there is none.
+
+    >>> kept = Fingerprint("expand", Input("ts", "timestamp"), (Input("device", "string"),), (Computed("count"),))
+    >>> check_same([kept], replace(kept, keys=(Input("lower(device)", "string"),)))
+    Traceback (most recent call last):
+    muntin.errors.QueryError: the checkpoint was made for another query: key 1 was device string and is \
+lower(device) string. Ask for what the checkpoint was made for, or use a new checkpoint.
+    """
+    nearest = min(kept, key=lambda one: len(list(one.changes(now))))
+    if changes := list(nearest.changes(now)):
+        told = "; ".join(changes)
+        raise QueryError(f"the checkpoint was made for another query: {told}. {nearest.remedy(now)}")
+    return nearest
+
+
+def check_format(number: object, origin: str) -> None:
+    """Refuse what a later version wrote, and what was written before formats had numbers."""
+    if number is None:
+        raise QueryError(f"{origin} was made before Muntin 0.1, whose state has no format. Use a new checkpoint.")
+    if not isinstance(number, int) or number > FORMAT:
+        raise QueryError(
+            f"{origin} has format {number}, and this version of Muntin knows formats up to {FORMAT}. "
+            "Use the version that made it, or a later one."
+        )
+
+
+def _changes(
+    role: str, before: Sequence[Input | Computed], after: Sequence[Input | Computed], *, texts: bool
+) -> Iterator[str]:
+    """Say which columns or aggregates differ, by their places; in more than the text of expressions if that is all."""
+    for place, (old, new) in enumerate(zip_longest(before, after), start=1):
+        name = role if role == "time" else f"{role} {place}"
+        if old is None or new is None:
+            yield f"{name} is new: {new}" if old is None else f"{name} is missing: {old}"
+        elif old != new and (texts or _without_texts(old) != _without_texts(new)):
+            yield f"{name} was {old} and is {new}"
+
+
+def _without_texts(given: Input | Computed) -> object:
+    if isinstance(given, Input):
+        return given.type
+    return given.function, given.options, [one.type for one in given.inputs]
+
+
+def _windows(shapes: Iterable[Shape] | None) -> str:
+    if shapes is None:
+        return "those of a registry"
+    return ", ".join(str(Window(*shape).timed()) for shape in shapes)

@@ -1,0 +1,176 @@
+"""Restarts from one checkpoint: what may change is taken over, and what may not is refused before a row is counted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.plan.streaming import StreamShape
+from tests.spark.cases import assert_same, plain_spark
+from tests.spark.streams import Replay, events
+
+MINUTE, HALF = mt.tumbling("1 min"), mt.tumbling("30 s")
+Change = tuple[dict[str, Any], str]
+
+
+def ask(**changes: Any) -> dict[str, Any]:
+    asked: dict[str, Any] = {
+        "time": "ts",
+        "by": [F.lower("k").alias("k")],
+        "windows": [MINUTE, HALF],
+        "aggregates": [mt.min("v").alias("a"), mt.max("v").alias("b")],
+        "watermark": "10 s",
+    }
+    return asked | changes
+
+
+def forbidden() -> dict[str, Change]:
+    """Give what may not change, with what the error says of it."""
+    low, high = mt.min("v"), mt.max("v")
+    return {
+        "aggregate": (
+            {"aggregates": [high.alias("a"), high.alias("b")]},
+            r"aggregate 1 was min\(v bigint\) and is max\(v bigint\)",
+        ),
+        "order": (
+            {"aggregates": [high.alias("a"), low.alias("b")]},
+            r"aggregate 1 was min\(v bigint\) and is max\(v bigint\); aggregate 2 was max",
+        ),
+        "input": (
+            {"aggregates": [mt.min(F.col("v") + 1).alias("a"), high.alias("b")]},
+            r"aggregate 1 was min\(v bigint\) and is min\(.*v.* 1.* bigint\)",
+        ),
+        "key": ({"by": [F.upper("k").alias("k")]}, r"key 1 was lower\(k\).* string and is upper\(k\).* string"),
+        "time": ({"time": (F.col("ts") + F.expr("interval 1 hour")).alias("ts")}, "time was ts timestamp and is .*ts"),
+    }
+
+
+STARTED = {
+    "expand": ["aggregate", "time"],
+    "slices_explode": ["order", "key"],
+    "independent": ["input"],
+    "columnar": ["key", "time"],
+}
+"""Changes that Spark itself is to refuse; all of them are compared where the checkpoint is given."""
+
+
+def assert_all_rows(replay: Replay) -> None:
+    """Compare what all runs wrote with plain Spark over all files, but the event that closes the others' windows."""
+    rows = replay.spark.read.parquet(str(replay.folder / "kept" / "rows"))
+    plain = [F.min("v").alias("a"), F.max("v").alias("b")]
+    batch = replay.batch.withColumn("k", F.lower("k"))
+    assert_same(rows, plain_spark(batch, "ts", ["k"], [MINUTE, HALF], plain).where("k <> 'z'"), ["k"])
+
+
+def first_run(replay: Replay, **changes: Any) -> str:
+    """Run a query over the first file, and give its checkpoint."""
+    replay.add(events((1, "a", 5), (31, "A", 7), (50, "b", 1)))
+    replay.run(ask(**changes), files=True)
+    return str(replay.folder / "kept" / "checkpoint")
+
+
+def second_run(replay: Replay, **changes: Any) -> None:
+    """Let more come, one event late and one that closes all windows, and run from the checkpoint."""
+    replay.add(events((55, "a", 9), (70, "b", 3)), events((10_000, "z", 0)))
+    replay.run(ask(**changes), files=True)
+
+
+@pytest.mark.parametrize("strategy", STARTED)
+def test_what_may_not_change_is_refused_with_and_without_the_checkpoint(
+    spark: SparkSession, tmp_path: Path, strategy: str
+) -> None:
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy=strategy)
+    for changes, message in forbidden().values():
+        with pytest.raises(mt.QueryError, match=f"^the checkpoint was made for another query: .*{message}.*new check"):
+            mt.aggregate(replay.stream, **ask(**changes), strategy=strategy, checkpoint=checkpoint)
+    for change in STARTED[strategy]:
+        with pytest.raises(StreamingQueryException) as refused:
+            second_run(replay, strategy=strategy, **forbidden()[change][0])
+        if strategy == "columnar":
+            assert "QueryError: the checkpoint was made for another query" in str(refused.value)
+        else:
+            assert "STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE" in str(refused.value)
+            assert '"function":"min"' in str(refused.value)
+            assert "mt.aggregate(…, checkpoint=) says what changed" in str(refused.value)
+    replay.run(ask(strategy=strategy), files=True)  # nothing was mixed: the first query goes on
+    assert_all_rows(replay)
+
+
+def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy="independent")
+    second_run(replay, strategy="independent", windows=[HALF, MINUTE])
+    assert_all_rows(replay)
+    for windows in ([MINUTE], [MINUTE, HALF, mt.tumbling("2 min")], [MINUTE, mt.hopping("30 s", "10 s")]):
+        with pytest.raises(mt.QueryError, match="the windows were ⟨30s,30s⟩, ⟨1m,1m⟩ and are"):
+            mt.aggregate(replay.stream, **ask(windows=windows), strategy="independent", checkpoint=checkpoint)
+
+
+@pytest.mark.parametrize("kept", ["expand", "slices_explode", "columnar"])
+def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: Path, kept: str) -> None:
+    """Statistics alone would choose others: one for dense streams, one for sparse ones."""
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy=kept)
+    for statistics in (mt.Statistics(10**9, keys=10, span=10**12), mt.Statistics(10**4, keys=10**4, span=10**12)):
+        plan = mt.explain(replay.stream, **ask(), statistics=statistics, checkpoint=checkpoint)
+        assert isinstance(plan, mt.StreamPlan)
+        assert plan.shape is StreamShape[kept.upper()]
+        assert f"the checkpoint has shape {kept}, so no other was weighed" in str(plan)
+    second_run(replay, checkpoint=checkpoint)
+    assert_all_rows(replay)
+
+
+def test_a_checkpoint_of_another_shape_is_refused_with_the_remedy(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy="expand")
+    with pytest.raises(
+        mt.QueryError, match=r"the shape was expand and is .* Use strategy='expand', or a new checkpoint"
+    ):
+        mt.aggregate(replay.stream, **ask(), strategy="columnar", checkpoint=checkpoint)
+    with pytest.raises(mt.QueryError, match=r"the checkpoint's shape 'columnar' gives a window when it closes"):
+        mt.aggregate(
+            replay.stream,
+            **ask(),
+            output="update",
+            checkpoint=first_run(Replay(spark, tmp_path / "other"), strategy="columnar"),
+        )
+
+
+def test_names_of_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy="slices_explode")
+    renamed = {"aggregates": [mt.min("v").alias("low"), mt.max("v").alias("high")]}
+    out = mt.aggregate(replay.stream, **ask(**renamed), strategy="auto", checkpoint=checkpoint)
+    assert out.columns[-2:] == ["low", "high"]
+
+
+def test_a_checkpoint_that_is_not_there_yet_is_no_error(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5)))
+    assert mt.aggregate(replay.stream, **ask(), checkpoint=tmp_path / "new").isStreaming
+
+
+def test_a_registry_compares_all_but_windows(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path)
+    registry = mt.WindowRegistry(tmp_path / "windows")
+    registry.add(MINUTE)
+    checkpoint = first_run(replay, windows=registry)
+    registry.add(HALF)
+    assert mt.aggregate(replay.stream, **ask(windows=registry), checkpoint=checkpoint).isStreaming
+    with pytest.raises(mt.QueryError, match="aggregate 1 was min"):
+        mt.aggregate(replay.stream, **ask(**forbidden()["aggregate"][0], windows=registry), checkpoint=checkpoint)
+    with pytest.raises(mt.QueryError, match="the windows were those of a registry and are ⟨30s,30s⟩, ⟨1m,1m⟩"):
+        mt.aggregate(replay.stream, **ask(), checkpoint=checkpoint)
+
+
+def test_two_alike_in_one_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Two columnar aggregations that ask for the same have names of their own in the query's progress."""
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5), (200, "z", 0)))
+    one, other = (mt.aggregate(replay.stream, **ask(), strategy="columnar") for _ in range(2))
+    assert replay.write(one.union(other)).rows.count() == 4

@@ -1,0 +1,81 @@
+"""What state was made for: written, read back by later versions, compared."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from muntin.errors import QueryError
+from muntin.fingerprint import FORMAT, Computed, Fingerprint, Input, check_same
+
+KEPT = Fingerprint(
+    "columnar",
+    Input("ts", "timestamp"),
+    (Input("device", "string"), Input("lower(site) AS `städte`", "string")),
+    (Computed("count"), Computed("approx_quantile", (Input("v", "double"),), (("fraction", 0.5), ("k", 200)))),
+    ((20, 20, 0), (60, 20, 5)),
+    2,
+    "4.3",
+)
+
+WRITTEN_BY_FORMAT_1 = (
+    '{"shape":"columnar","time":{"expression":"ts","type":"timestamp"},"keys":[{"expression":"device","type":"string"},'
+    '{"expression":"lower(site) AS `städte`","type":"string"}],"aggregates":['
+    '{"function":"count","inputs":[],"options":[]},'
+    '{"function":"approx_quantile","inputs":[{"expression":"v","type":"double"}],"options":[["fraction",0.5],["k",200]]}],'
+    '"windows":[[20,20,0],[60,20,5]],"buckets":2,"spark":"4.3","format":1}'
+)
+
+
+def test_what_format_1_wrote_is_read_for_ever() -> None:
+    assert Fingerprint.from_json(WRITTEN_BY_FORMAT_1) == KEPT
+    assert KEPT.to_json() == WRITTEN_BY_FORMAT_1
+    assert KEPT.digest.hex() == "ba538840f21c060e"
+
+
+def test_a_later_format_is_refused() -> None:
+    later = json.dumps(json.loads(WRITTEN_BY_FORMAT_1) | {"format": FORMAT + 1})
+    with pytest.raises(QueryError, match=f"has format {FORMAT + 1}, and this version of Muntin knows formats up to"):
+        Fingerprint.from_json(later)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"shape": "expand"}, r"the shape was columnar and is expand\. Use strategy='columnar'"),
+        ({"time": Input("at", "timestamp")}, r"time was ts timestamp and is at timestamp\. Ask for"),
+        ({"keys": KEPT.keys[:1]}, r"key 2 is missing: lower\(site\)"),
+        ({"keys": (*KEPT.keys, Input("x", "int"))}, "key 3 is new: x int"),
+        ({"keys": KEPT.keys[::-1]}, "key 1 was device string and is lower.*; key 2 was lower"),
+        ({"aggregates": KEPT.aggregates[:1]}, r"aggregate 2 is missing: approx_quantile\(v double, fraction=0\.5"),
+        ({"aggregates": (Computed("count_if"), KEPT.aggregates[1])}, r"aggregate 1 was count\(\) and is count_if\(\)"),
+        ({"windows": ((20, 20, 0),)}, r"the windows were ⟨20us,20us⟩, ⟨60us,20us⟩\+5us and are ⟨20us,20us⟩"),
+        ({"windows": None}, r"and are those of a registry\. Use a new checkpoint; for windows that come and go"),
+        ({"buckets": 8}, r"were 2 buckets of keys and there are 8\. Set spark\.sql\.shuffle\.partitions to 2"),
+    ],
+)  # fmt: skip
+def test_what_changed_and_what_to_do(change: dict[str, Any], message: str) -> None:
+    now = replace(KEPT, **change)
+    assert now.digest != KEPT.digest
+    with pytest.raises(QueryError, match=f"^the checkpoint was made for another query: .*{message}"):
+        check_same([KEPT], now)
+
+
+def test_the_nearest_of_several_is_compared() -> None:
+    other = replace(KEPT, shape="expand", keys=(), windows=None, buckets=None)
+    assert check_same([other, KEPT], KEPT) is KEPT
+    with pytest.raises(QueryError, match="query: there were 2 buckets"):
+        check_same([other, KEPT], replace(KEPT, buckets=3))
+
+
+def test_another_spark_may_write_expressions_in_another_way() -> None:
+    now = replace(KEPT, keys=(KEPT.keys[0], Input("lower(`site`)", "string")))
+    with pytest.raises(QueryError, match=r"key 2 was lower\(site\)"):
+        check_same([KEPT], now)
+    assert check_same([KEPT], replace(now, spark="4.4")) is KEPT
+    assert replace(KEPT, spark="4.4").digest == KEPT.digest
+    with pytest.raises(QueryError, match="key 2 was"):
+        check_same([KEPT], replace(KEPT, spark="4.4", keys=(KEPT.keys[0], Input("lower(`site`)", "int"))))
