@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.choices import Strategy
 
 HOUR = mt.tumbling("1 hour")
 
@@ -72,7 +73,7 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["independent", "native", "kernel"])
-def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: str) -> None:
+def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: Strategy) -> None:
     most = 2**63 - 1
     df = spark.createDataFrame([(most,), (most,)], "v long").withColumn("ts", F.lit("2024-01-01").cast("timestamp"))
     out = mt.aggregate(df, "ts", (), HOUR, mt.sum("v"), strategy=strategy)
