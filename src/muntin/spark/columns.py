@@ -55,7 +55,8 @@ def as_aggregates(df: DataFrame, aggregates: Aggregate | Column | Iterable[Aggre
     columns = [one for one in given if isinstance(one, Column)]
     if not columns:
         return given
-    ours = [_aggregate(df, column) for column in columns]
+    inputs = df.columns
+    ours = [_aggregate(column, df, inputs) for column in columns]
     try:
         names = df.groupBy().agg(*columns).columns
     except AnalysisException as error:
@@ -64,9 +65,10 @@ def as_aggregates(df: DataFrame, aggregates: Aggregate | Column | Iterable[Aggre
     return tuple(next(named) if isinstance(one, Column) else one for one in given)
 
 
-def _aggregate(df: DataFrame, column: Column) -> Aggregate:
+def _aggregate(column: Column, df: DataFrame, inputs: list[str]) -> Aggregate:
+    """Give the aggregate that a column asks for; plain columns of the input go by their names, as users write them."""
     tree = _unnamed(column)
-    call = _call(df, tree)
+    call = _call(tree, df, inputs)
     aggregate = None if call is None else _counterpart(call)
     if aggregate is None:
         raise _refusal(column, tree, call)
@@ -87,7 +89,8 @@ def _counterpart(call: Call) -> Aggregate | None:
         case Call("mode", (argument, Constant(False)), False):
             return f.mode(_column(argument))
         case Call(name, arguments, False) if name in SAME and len(arguments) in SAME[name].inputs:
-            return Aggregate(SAME[name], tuple(map(_column, arguments)))
+            starred = any(isinstance(argument, Star) for argument in arguments)
+            return None if starred else Aggregate(SAME[name], tuple(map(_column, arguments)))
     return None
 
 
@@ -128,20 +131,20 @@ def _kind(tree: Any) -> str:
     return str(tree.getClass().getSimpleName()) if hasattr(tree, "getClass") else type(tree).__name__
 
 
-def _call(df: DataFrame, tree: Any) -> Call | None:
+def _call(tree: Any, df: DataFrame, inputs: list[str]) -> Call | None:
     """Read the outermost call of a tree; None if there is none, or if it is a user's function."""
     if _kind(tree) != "UnresolvedFunction":
         return None
     if not hasattr(tree, "getClass"):
-        return Call(tree._name, tuple(map(_connect_argument, tree._args)), tree._is_distinct)
+        return Call(tree._name, tuple(_connect_argument(one, inputs) for one in tree._args), tree._is_distinct)
     if tree.isUserDefinedFunction():
         return None
     nodes, jvm = tree.arguments(), df.sparkSession.sparkContext._jvm
-    arguments = (_classic_argument(nodes.apply(i), jvm) for i in range(nodes.size()))
+    arguments = (_classic_argument(nodes.apply(i), jvm, inputs) for i in range(nodes.size()))
     return Call(tree.functionName(), tuple(arguments), tree.isDistinct())
 
 
-def _classic_argument(node: Any, jvm: Any) -> str | Column | Constant | Star:
+def _classic_argument(node: Any, jvm: Any, inputs: list[str]) -> str | Column | Constant | Star:
     from pyspark.sql.classic.column import Column as ClassicColumn
 
     column = ClassicColumn(jvm.org.apache.spark.sql.Column(node))
@@ -150,12 +153,12 @@ def _classic_argument(node: Any, jvm: Any) -> str | Column | Constant | Star:
             return Star()
         case "Literal":
             return Constant(node.value(), column)
-        case "UnresolvedAttribute" if node.nameParts().size() == 1:
+        case "UnresolvedAttribute" if node.nameParts().size() == 1 and node.nameParts().apply(0) in inputs:
             return str(node.nameParts().apply(0))
     return column
 
 
-def _connect_argument(tree: Any) -> str | Column | Constant | Star:
+def _connect_argument(tree: Any, inputs: list[str]) -> str | Column | Constant | Star:
     from pyspark.sql.connect.column import Column as ConnectColumn
 
     column = ConnectColumn(tree)
@@ -164,6 +167,6 @@ def _connect_argument(tree: Any) -> str | Column | Constant | Star:
             return Star()
         case "LiteralExpression":
             return Constant(tree._value, column)
-        case "ColumnReference" if tree._plan_id is None and tree._unparsed_identifier.isidentifier():
+        case "ColumnReference" if tree._unparsed_identifier.isidentifier() and tree._unparsed_identifier in inputs:
             return str(tree._unparsed_identifier)
     return column

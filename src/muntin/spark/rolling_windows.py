@@ -142,7 +142,7 @@ def _checked(
     if twice := alike(df.columns, fold):
         raise QueryError(f"the input has two columns {twice}. Rename one, for example with df.toDF(…).")
     if twice := alike([*df.columns, *(name for group in names for name in group)], fold):
-        raise QueryError(f"column {twice} would stand twice in the result. Rename an aggregate with .alias(…).")
+        raise QueryError(f"the result would have two columns {twice}. Rename an aggregate with .alias(…).")
     when, keys = expression(df, time, "time"), [expression(df, key, "by") for key in several(by)]
     if twice := repeated(key.name for key in keys):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
