@@ -52,6 +52,10 @@ def test_reads_durations(value: str | timedelta, micros: int) -> None:
         ("5", "cannot read '5' as a duration"),
         ("5 minutes or so", "cannot read"),
         ("P", "cannot read"),
+        ("5m 10m", "units in '5m 10m' do not fall. Write '1h30m' for one duration, '5m, 10m' for two windows."),
+        ("5 minutes, 1 hour", "units in '5 minutes, 1 hour' do not fall."),
+        ("10m1h", "do not fall"),
+        ("1 week 7 days 1 week", "do not fall"),
     ],
 )
 def test_refuses_what_is_no_duration(value: str, message: str) -> None:

@@ -1,22 +1,76 @@
 """The public surface, and what importing it must not load."""
 
+import re
 import subprocess
 import sys
+from typing import get_args
+
+import pytest
 
 import muntin as mt
+from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, WeaveAlgorithm
+from muntin.hints import INSTEAD
+from muntin.plan import ALGORITHMS
+from muntin.plan.physical import STRATEGIES
+from muntin.plan.streaming import STRATEGIES as STREAM_STRATEGIES
+from muntin.plan.weave import ALGORITHMS as WEAVES
 
 NAMES = """
     Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet Statistics
     StreamPlan UnsupportedError UpsertTable Weave Window WindowRegistry __version__ aggregate approx_count_distinct
     approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp explain first
-    hopping last max max_by median min min_by mode percentile plan progress rolling session state stddev stddev_pop
-    sum tumbling user_defined var_pop variance weave
+    hopping last max max_by mean median min min_by mode percentile plan progress rolling session state std stddev
+    stddev_pop sum tumbling user_defined var_pop variance weave
 """
 
 
 def test_public_names_are_pinned() -> None:
     assert sorted(mt.__all__) == sorted(NAMES.split())
     assert all(hasattr(mt, name) for name in mt.__all__)
+
+
+def test_dir_lists_what_loads_spark() -> None:
+    assert set(mt.__all__) <= set(dir(mt))
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("countDistinct", "Use mt.count_distinct(column)."),
+        ("approxCountDistinct", "Use mt.approx_count_distinct(column, lg_k=12)"),
+        ("quantile", "Use mt.percentile(column, 0.95), or mt.approx_quantile(column, 0.95)"),
+        ("percentile_approx", "Use mt.percentile(column, 0.95), or mt.approx_quantile(column, 0.95)"),
+        ("stddev_samp", "Use mt.stddev(column)."),
+        ("var_samp", "Use mt.variance(column)."),
+        ("collect_list", "Use mt.user_defined("),
+        ("sliding", "Use mt.tumbling('1 hour'), or mt.hopping('1 hour', '5 minutes')."),
+        ("any_value", "Use mt.first(column)"),
+        ("agregate", "Did you mean mt.aggregate?"),
+        ("sumDistinct", "Did you mean mt.count_distinct?"),
+        ("xyzzy", "module 'muntin' has no attribute 'xyzzy'."),
+    ],
+)
+def test_names_of_other_libraries_are_hinted_at(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError) as error:
+        getattr(mt, name)
+    assert hint in str(error.value)
+
+
+def test_hints_name_calls_that_exist() -> None:
+    for call in INSTEAD.values():
+        assert all(hasattr(mt, name) for name in re.findall(r"mt\.(\w+)", call)), call
+
+
+def test_two_names_for_one_aggregate() -> None:
+    assert (mt.mean, mt.std) == (mt.avg, mt.stddev)
+
+
+def test_options_are_listed_once() -> None:
+    """What editors complete is what is there to choose from."""
+    assert list(ALGORITHMS) == list(get_args(Algorithm))
+    assert list(WEAVES) == list(get_args(WeaveAlgorithm))
+    assert set(STRATEGIES) == {*get_args(Strategy), *get_args(ShapeName)}
+    assert set(STREAM_STRATEGIES) == {*get_args(Strategy), *get_args(StreamShapeName)}
 
 
 def test_planning_loads_neither_spark_nor_numba() -> None:

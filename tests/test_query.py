@@ -18,9 +18,17 @@ def test_one_of_each_may_be_given_bare() -> None:
     assert mt.Query("ts", "device", HOUR, mt.min("v")) == mt.Query("ts", ["device"], [HOUR], [mt.min("v")])
 
 
-def test_an_int_beside_a_duration_is_in_microseconds() -> None:
-    query = mt.Query("ts", [], [HOUR, mt.tumbling(60_000_000)], mt.count())
-    assert [window.label for window in query.windows] == ["1h", "1m"]
+def test_windows_may_be_texts() -> None:
+    asked = (mt.tumbling("5 minutes"), mt.hopping("1 hour", "5 minutes"))
+    written: list[Any] = [
+        ["5 minutes", "1 hour every 5 minutes"],
+        [asked[0], "1h/5m"],
+        "5 minutes, 1 hour every 5 minutes",
+    ]
+    for texts in written:
+        assert mt.Query("ts", [], texts, mt.count()).windows == asked
+    assert mt.plan("20 minutes, 30 minutes", "min").windows == (mt.tumbling("20 min"), mt.tumbling("30 min"))
+    assert mt.plan(["20", "30", mt.tumbling(40)], "min").cost == 150
 
 
 @pytest.mark.parametrize(
@@ -44,7 +52,15 @@ def test_an_int_beside_a_duration_is_in_microseconds() -> None:
         (lambda: mt.QuerySet(5), "5 is no query"),  # type: ignore[arg-type]
         (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is no column"),
         (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),  # type: ignore[list-item]
-        (lambda: mt.Query("ts", [], ["1 hour"], mt.count()), "'1 hour' is no window. Make one with mt.tumbling(range)"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [], [HOUR, mt.tumbling(20)], mt.count()), "window ⟨20,20⟩ has no unit of time"),
+        (lambda: mt.plan([HOUR, mt.tumbling(20)], "min"), "window ⟨20,20⟩ has no unit of time. Write '20 seconds'"),
+        (lambda: mt.weave([HOUR, mt.tumbling(20)]), "window ⟨20,20⟩ has no unit of time"),
+        (
+            lambda: mt.Query("ts", [], ["1 hour, 5 min"], mt.count()),
+            "'1 hour, 5 min' is to be one window. Write several",
+        ),
+        (lambda: mt.Query("ts", [], ["hourly"], mt.count()), "cannot read 'hourly' as a duration"),
+        (lambda: mt.Query("ts", [], "", mt.count()), "no windows are asked for"),
         (lambda: mt.Query("ts", [], HOUR, ["min"]), "'min' is no aggregate"),  # type: ignore[list-item]
         (lambda: mt.Query("ts", ["k"], HOUR, mt.min("v")).check(["ts", "x"]), "no column 'k', 'v' in the input"),
         (lambda: mt.QuerySet([]), "a query set has no queries"),

@@ -124,8 +124,10 @@ def test_mistakes_are_refused(tmp_path: Path) -> None:
         registry.add(mt.tumbling("1 s"), id="b")
     with pytest.raises(mt.QueryError, match=r"no window 'c' in the registry\. There are 'a'"):
         registry.remove("c")
-    with pytest.raises(mt.QueryError, match="is no window"):
-        registry.add("1 s")  # type: ignore[arg-type]
+    with pytest.raises(mt.QueryError, match="3600 is no window"):
+        registry.add(3600)  # type: ignore[arg-type]
+    with pytest.raises(mt.QueryError, match=r"window ⟨3600,3600⟩ has no unit of time. Write '3600 seconds'"):
+        registry.add(mt.tumbling(3600))
     with pytest.raises(mt.QueryError, match="since 'soon' is no time"):
         registry.add(mt.tumbling("3 s"), since="soon")
     assert len(registry.changes()) == 1

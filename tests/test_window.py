@@ -134,7 +134,7 @@ def test_text_timedelta_and_ints_make_the_same_window() -> None:
     assert hash(mt.tumbling("1 hour")) == hash(mt.tumbling(hour))
     assert mt.tumbling(np.int64(hour)) == mt.tumbling(hour)  # type: ignore[arg-type]
     assert type(mt.tumbling(np.int64(hour)).range) is int  # type: ignore[arg-type]
-    assert Window("1 hour", hour // 12).label == "1h/5m"
+    assert Window("1 hour", timedelta(minutes=5), 0).label == "1h/5m"
     assert mt.tumbling("1 hour", id="a") == mt.tumbling("1 hour", id="b")
     assert sorted([Window(3), Window(2, 1), Window(2)]) == [Window(2, 1), Window(2), Window(3)]
 
@@ -164,6 +164,27 @@ def test_text_timedelta_and_ints_make_the_same_window() -> None:
         (lambda: mt.tumbling(None), "range None is no length of time."),  # type: ignore[arg-type]
         (lambda: mt.tumbling("1 h", id=""), "window id '' is not a text."),
         (lambda: parse_window("1h/5m/2m"), "cannot read '1h/5m/2m' as a window."),
+        (
+            lambda: parse_window("1 day, 2 hours"),
+            "'1 day, 2 hours' is to be one window. Write several as a list of texts",
+        ),
+        (
+            lambda: parse_window("1h/5"),
+            "slide 5 has no unit of time, unlike the other lengths. Write it as '5 seconds'",
+        ),
+        (lambda: parse_windows("5m 10m"), "units in '5m 10m' do not fall. Write '1h30m' for one duration, '5m, 10m'"),
+        (lambda: parse_windows("20, 30 minutes"), "'20' in '20, 30 minutes' has no unit of time. Write '20 minutes'"),
+        (lambda: parse_windows("PT5M, 20/10"), "'20/10' in 'PT5M, 20/10' has no unit of time. Write '20 m/10 m'"),
+        (lambda: Window(60, "1 min"), "range 60 has no unit of time, unlike the other lengths."),
+        (lambda: mt.hopping("1 hour", "5 min", offset=30, id="w"), "offset 30 has no unit of time, unlike the other"),
+        (
+            lambda: mt.tumbling("1 hour", "5 minutes"),  # type: ignore[arg-type]
+            "a tumbling window has no slide. Use mt.hopping('1 hour', '5 minutes'), or offset='5 minutes'.",
+        ),
+        (
+            lambda: mt.hopping("1 hour", "5 min", "30 s"),  # type: ignore[arg-type]
+            "a hopping window takes a range and a slide. Use offset='30 s' for where it begins.",
+        ),
     ],
 )
 def test_bad_windows_say_what_would_be_right(make: object, message: str) -> None:

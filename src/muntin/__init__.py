@@ -25,11 +25,13 @@ from muntin.functions import (
     last,
     max,
     max_by,
+    mean,
     median,
     min,
     min_by,
     mode,
     percentile,
+    std,
     stddev,
     stddev_pop,
     sum,
@@ -86,6 +88,7 @@ __all__ = [
     "last",
     "max",
     "max_by",
+    "mean",
     "median",
     "min",
     "min_by",
@@ -96,6 +99,7 @@ __all__ = [
     "rolling",
     "session",
     "state",
+    "std",
     "stddev",
     "stddev_pop",
     "sum",
@@ -110,9 +114,18 @@ _SPARK = ("Kept", "Progress", "UpsertTable", "aggregate", "explain", "progress",
 
 
 def __getattr__(name: str) -> Any:
-    """Load Spark when a name that needs it is first used."""
+    """Load Spark when a name that needs it is first used; say what to write for a name that is not here."""
     if name in _SPARK:
         import muntin.spark
 
         return getattr(muntin.spark, name)
-    raise AttributeError(f"module 'muntin' has no attribute {name!r}")
+    if name.startswith("_"):
+        raise AttributeError(f"module 'muntin' has no attribute {name!r}.")
+    from muntin.hints import hint
+
+    raise AttributeError(f"module 'muntin' has no attribute {name!r}.{hint(name, __all__)}")
+
+
+def __dir__() -> list[str]:
+    """List the names that load Spark, too."""
+    return sorted({*globals(), *__all__})

@@ -78,6 +78,11 @@ class Function:
         return self.merge is not Merge.NONE
 
 
+def is_column(given: object) -> bool:
+    """Tell whether something is a Spark column, without loading Spark to know one."""
+    return type(given).__module__.startswith("pyspark.sql") and type(given).__name__ == "Column"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
     """A column expression of Spark under a name; two are equal only if they are the same one."""
@@ -118,10 +123,10 @@ class Aggregate:
             object.__setattr__(self, "name", "_".join([self.function.name, *map(str, self.columns)]))
 
     def _column(self, given: Any) -> str | Expression:
-        """Take a name as it is and wrap a Spark column, without loading Spark to know one."""
+        """Take a name as it is and wrap a Spark column."""
         if isinstance(given, Expression) or (isinstance(given, str) and given):
             return given
-        if type(given).__module__.startswith("pyspark.sql"):
+        if is_column(given):
             return Expression(given, str(given).removeprefix("Column<'").removesuffix("'>"))
         raise QueryError(f"{self.function.name} was given {given!r} as a column. Use a column's name, or a Column.")
 

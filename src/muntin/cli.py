@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from muntin import __version__
+from muntin.choices import Algorithm
 from muntin.errors import MuntinError
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.html import to_page
 from muntin.registry import WindowRegistry
-from muntin.window import parse_window, parse_windows
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda found: found.explain(),
@@ -57,11 +57,11 @@ def main() -> None:
 @click.option("--horizon", help="Length over which costs are counted, or 'steady'.  [default: lcm of the ranges]")
 @click.option("--format", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)))
 def plan_command(
-    windows: str, aggregates: tuple[str, ...], rate: str, algorithm: str, horizon: str | None, form: str
+    windows: str, aggregates: tuple[str, ...], rate: str, algorithm: Algorithm, horizon: str | None, form: str
 ) -> None:
     """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
     with _errors_as_messages():
-        found = plan(parse_windows(windows), aggregates, rate, algorithm, horizon)
+        found = plan(windows, aggregates, rate, algorithm, horizon)
     click.echo(FORMATS[form](found))
 
 
@@ -96,7 +96,7 @@ _registry = click.argument("registry", type=click.Path(path_type=Path, file_okay
 def windows_add(registry: Path, window: str, id: str | None, since: str | None) -> None:
     """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
     with _errors_as_messages():
-        click.echo(WindowRegistry(registry).add(parse_window(window), id, since))
+        click.echo(WindowRegistry(registry).add(window, id, since))
 
 
 @windows.command("remove")

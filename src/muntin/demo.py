@@ -17,6 +17,7 @@ from rich.table import Table
 
 import muntin as mt
 from muntin.aggregates import Aggregate
+from muntin.choices import Strategy
 from muntin.window import Window
 
 ROWS = 3_000_000
@@ -96,7 +97,7 @@ def _show(out: Console, df: DataFrame, title: str, windows: Iterable[Window], ag
         table.add_row(row["window_id"], window, *rest)
     out.print(table)
     out.print(mt.explain(df, **asked).explain(), markup=False, highlight=False)
-    times: dict[str, list[float]] = {"auto": [], "independent": []}
+    times: dict[Strategy, list[float]] = {"auto": [], "independent": []}
     with _step(out, "measuring: Muntin and the plain Spark plan in turn, three times"):
         for _ in range(3):
             for strategy, found in times.items():

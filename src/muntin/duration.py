@@ -74,10 +74,13 @@ class Duration(int):
 
 
 def parse_duration(value: str | timedelta) -> Duration:
-    """Read a duration as whole microseconds.
+    """Read a duration as whole microseconds; of several units the longest comes first, and each once.
 
     >>> parse_duration("1 day 2 hours"), parse_duration("1h30m"), parse_duration("PT5M"), parse_duration("1.5 s")
     (Duration('1d2h'), Duration('1h30m'), Duration('5m'), Duration('1s500ms'))
+    >>> parse_duration("5m 10m")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: units in '5m 10m' do not fall. Write '1h30m' for one duration, '5m, 10m' for two windows.
     """
     if isinstance(value, timedelta):
         return _whole(Fraction(value // timedelta(microseconds=1)), value)
@@ -86,6 +89,7 @@ def parse_duration(value: str | timedelta) -> Duration:
         return _whole(_iso_micros(iso, value), value)
     text = re.sub(r"^interval\s+", "", text, flags=re.IGNORECASE)
     total = Fraction(0)
+    shortest = None
     position = 0
     while position < len(text):
         term = _TERM.match(text, position)
@@ -93,7 +97,12 @@ def parse_duration(value: str | timedelta) -> Duration:
             raise QueryError(
                 f"cannot read {value!r} as a duration. Write a number and a unit: '5 minutes', '1h30m', 'PT5M'."
             )
-        total += Fraction(term[1]) * _unit(term[2], value)
+        unit = _unit(term[2], value)
+        if shortest is not None and unit >= shortest:
+            raise QueryError(
+                f"units in {value!r} do not fall. Write '1h30m' for one duration, '5m, 10m' for two windows."
+            )
+        total, shortest = total + Fraction(term[1]) * unit, unit
         position = term.end() + len(_BETWEEN.match(text, term.end())[0])  # type: ignore[index]
     if position == 0:
         raise QueryError("a duration is empty. Write a number and a unit, such as '5 minutes'.")

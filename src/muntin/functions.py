@@ -127,6 +127,9 @@ def avg(column: ColumnLike) -> Aggregate:
     return Aggregate(AVG, (column,))
 
 
+mean = avg
+
+
 def variance(column: ColumnLike) -> Aggregate:
     """Ask for the sample variance."""
     return Aggregate(VARIANCE, (column,))
@@ -140,6 +143,9 @@ def var_pop(column: ColumnLike) -> Aggregate:
 def stddev(column: ColumnLike) -> Aggregate:
     """Ask for the sample standard deviation."""
     return Aggregate(STDDEV, (column,))
+
+
+std = stddev
 
 
 def stddev_pop(column: ColumnLike) -> Aggregate:

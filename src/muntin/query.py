@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates import Aggregate, is_column
 from muntin.errors import QueryError
-from muntin.window import Window
+from muntin.window import Window, parse_window, parse_windows
 
 T = TypeVar("T")
+
+Windows = Window | str | Iterable[Window | str]
+"""Windows as users write them: one or several, each a Window or a text such as '1 hour every 5 minutes'."""
 
 RESERVED = ("window_id", "window")
 """Output columns that every result has."""
@@ -35,7 +38,7 @@ class Query:
         self,
         time: str,
         by: str | Iterable[str],
-        windows: Window | Iterable[Window],
+        windows: Windows,
         aggregates: Aggregate | Iterable[Aggregate],
     ) -> None:
         for name, value in (
@@ -135,8 +138,12 @@ class QuerySet:
         return self
 
 
-def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
-    """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions."""
+def check_windows(windows: Windows) -> tuple[Window, ...]:
+    """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions.
+
+    >>> check_windows("5 minutes, 1 hour") == check_windows(["5 minutes", Window("1 hour")])
+    True
+    """
     given = _windows(windows)
     if twice := repeated(given):
         raise QueryError(f"window {twice} is asked for twice. Leave one out.")
@@ -145,7 +152,7 @@ def check_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
     return given
 
 
-def distinct_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
+def distinct_windows(windows: Windows) -> tuple[Window, ...]:
     """Give each window once, shortest range first, however many queries ask for it; refuse none and strangers.
 
     >>> distinct_windows([Window(20), Window(10), Window(20)])
@@ -154,16 +161,35 @@ def distinct_windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
     return tuple(sorted(set(_windows(windows)), key=lambda window: window.shape))
 
 
-def _windows(windows: Window | Iterable[Window]) -> tuple[Window, ...]:
-    given: tuple[Window, ...] = several(windows)
+def check_units(windows: Iterable[Window]) -> None:
+    """Refuse windows without a unit of time, which a timestamp cannot be compared with.
+
+    >>> check_units([Window(3600)])
+    Traceback (most recent call last):
+    muntin.errors.QueryError: window ⟨3600,3600⟩ has no unit of time. Write '3600 seconds', or whatever unit is meant.
+    """
+    for window in windows:
+        if not window.is_timed:
+            raise QueryError(
+                f"window {window} has no unit of time. Write '{window.range} seconds', or whatever unit is meant."
+            )
+
+
+def _windows(windows: Windows) -> tuple[Window, ...]:
+    given = parse_windows(windows) if isinstance(windows, str) else tuple(map(_window, several(windows)))
     if not given:
         raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
-    for window in given:
-        if not isinstance(window, Window):
-            raise QueryError(f"{window!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
-    if any(window.is_timed for window in given):  # an int beside a text duration is in microseconds
-        given = tuple(window.timed() for window in given)
+    if any(window.is_timed for window in given):
+        check_units(given)
     return given
+
+
+def _window(given: object) -> Window:
+    if isinstance(given, Window):
+        return given
+    if isinstance(given, str):
+        return parse_window(given)
+    raise QueryError(f"{given!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
 
 
 def check_aggregates(aggregates: Aggregate | Iterable[Aggregate]) -> tuple[Aggregate, ...]:
@@ -178,12 +204,13 @@ def check_aggregates(aggregates: Aggregate | Iterable[Aggregate]) -> tuple[Aggre
 
 
 def several(value: Any) -> tuple[Any, ...]:
-    """Give one or several things as a tuple; a text is one thing.
+    """Give one or several things as a tuple; a text is one thing, and so is a Spark column, which poses as a list.
 
     >>> several("key"), several(["key", "time"])
     (('key',), ('key', 'time'))
     """
-    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+    many = isinstance(value, Iterable) and not isinstance(value, str) and not is_column(value)
+    return tuple(value) if many else (value,)
 
 
 def repeated(values: Iterable[T]) -> T | None:

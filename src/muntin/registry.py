@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from muntin.errors import QueryError
+from muntin.query import check_units, check_windows
 from muntin.window import Window
 
 Moment = int | str | datetime
@@ -115,16 +116,17 @@ class WindowRegistry:
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
 
-    def add(self, window: Window, id: str | None = None, since: Moment | None = None) -> Registered:
+    def add(self, window: Window | str, id: str | None = None, since: Moment | None = None) -> Registered:
         """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
 
+        A text is read as one window, such as "1 hour every 5 minutes".
         The id is that of the window unless another is given. It must not be in use, nor the same window under another.
         """
-        if not isinstance(window, Window):
-            raise QueryError(f"{window!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
-        named = replace(window.timed(), id=window.label if id is None else id)
-        asked = _micros(since, "since")
-        for live in self._tried(lambda version: Change(version, named.label, named, asked)):
+        [asked] = check_windows([window])
+        check_units([asked])
+        named = replace(asked, id=asked.label if id is None else id)
+        start = _micros(since, "since")
+        for live in self._tried(lambda version: Change(version, named.label, named, start)):
             for other in live:
                 if other.id == named.label:
                     raise QueryError(f"window id {other.id!r} is in use by {other.window}. Use another id.")

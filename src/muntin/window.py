@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from operator import index
+from typing import Never
 
 from muntin.duration import LONGEST, Duration, parse_duration
 from muntin.errors import QueryError
 
 Length = int | str | timedelta
-"""A length of time as users write it: text, timedelta, or an int (microseconds with Spark, plain units without)."""
+"""A length of time as users write it: text, timedelta, or an int in plain units, which only planning takes."""
 
 Shape = tuple[int, int, int]
 """Range, slide and offset as plain numbers."""
@@ -27,12 +28,15 @@ class Window:
     """The intervals [offset + k·slide, offset + k·slide + range) for every integer k.
 
     The offset is kept modulo the slide, so that equal windows compare equal. The id is a label and takes no part in
-    comparisons.
+    comparisons. Lengths are all durations or all plain ints.
 
     >>> Window(10, 2), Window("1 hour", "5 minutes")
     (Window(10, 2), Window('1h', '5m'))
     >>> Window(20, 20, 25) == Window(20, 20, 5)
     True
+    >>> Window("1 hour", 300)
+    Traceback (most recent call last):
+    muntin.errors.QueryError: slide 300 has no unit of time, unlike the other lengths. Write it as '300 seconds', say.
     """
 
     range: int
@@ -43,8 +47,7 @@ class Window:
     def __init__(self, range: Length, slide: Length | None = None, offset: Length = 0, id: str | None = None) -> None:
         lengths = {"range": range, "slide": range if slide is None else slide, "offset": offset}
         r, s, o = (_length(name, value, id) for name, value in lengths.items())
-        timed = any(isinstance(value, Duration) for value in (r, s, o))
-        unit = Duration if timed else int
+        unit = _unit({"range": r, "slide": s, "offset": o}, id)
         r, s, o = unit(r), unit(s), unit(o)
         for name, value in (("range", r), ("slide", s)):
             if value <= 0:
@@ -175,21 +178,29 @@ class Window:
         return 1 + (self.range - parent.range) // parent.slide
 
 
-def tumbling(range: Length, offset: Length = 0, id: str | None = None) -> Window:
+def tumbling(range: Length, *slide: Never, offset: Length = 0, id: str | None = None) -> Window:
     """Make a window whose instances follow one another without overlap.
 
     >>> tumbling("20 minutes", id="20 min").label
     '20 min'
+    >>> tumbling("1 hour", "5 min")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: a tumbling window has no slide. Use mt.hopping('1 hour', '5 min'), or offset='5 min'.
     """
+    if slide:
+        given = repr(slide[0])
+        raise QueryError(f"a tumbling window has no slide. Use mt.hopping({range!r}, {given}), or offset={given}.")
     return Window(range, range, offset, id)
 
 
-def hopping(range: Length, slide: Length, offset: Length = 0, id: str | None = None) -> Window:
+def hopping(range: Length, slide: Length, *more: Never, offset: Length = 0, id: str | None = None) -> Window:
     """Make a window whose instances begin every slide; slide = range equals tumbling.
 
     >>> hopping("1 hour", "5 minutes").label
     '1h/5m'
     """
+    if more:
+        raise QueryError(f"a hopping window takes a range and a slide. Use offset={more[0]!r} for where it begins.")
     return Window(range, slide, offset, id)
 
 
@@ -200,7 +211,7 @@ _WINDOW_TEXT = re.compile(
 
 
 def parse_window(text: str) -> Window:
-    """Read a window from text: a range, then optionally a slide and an offset.
+    """Read one window from text: a range, then optionally a slide and an offset.
 
     >>> parse_window("1 hour every 5 minutes") == parse_window("1h/5m") == hopping("1 hour", "5 minutes")
     True
@@ -208,6 +219,8 @@ def parse_window(text: str) -> Window:
     (Window(20, 20), '20m+5m')
     """
     parts = _WINDOW_TEXT.fullmatch(" ".join(text.split()))
+    if "," in text:
+        raise QueryError(f"{text!r} is to be one window. Write several as a list of texts, and a sum as '1h30m'.")
     if parts is None:
         raise QueryError(
             f"cannot read {text!r} as a window. Write '20 minutes', '1 hour every 5 minutes' or '1h/5m+30s'."
@@ -221,12 +234,23 @@ def parse_window(text: str) -> Window:
 
 
 def parse_windows(text: str) -> tuple[Window, ...]:
-    """Read windows separated by commas.
+    """Read windows separated by commas, all with a unit of time or all without.
 
     >>> [window.label for window in parse_windows("20 minutes, 1h/5m")]
     ['20m', '1h/5m']
+    >>> parse_windows("20, 30 minutes")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: '20' in '20, 30 minutes' has no unit of time. Write '20 minutes', or no units at all.
     """
-    return tuple(parse_window(part) for part in text.split(",") if part.strip())
+    texts = [part.strip() for part in text.split(",") if part.strip()]
+    windows = tuple(map(parse_window, texts))
+    bare = [part for part, window in zip(texts, windows, strict=True) if not window.is_timed]
+    if bare and len(bare) < len(texts):
+        timed = next(part for part in texts if part not in bare)
+        unit = re.findall(r"\d\s*([^\W\d_]+)", timed)[-1].lower()
+        remedy = re.sub(r"\d+", rf"\g<0> {unit}", bare[0])
+        raise QueryError(f"{bare[0]!r} in {text!r} has no unit of time. Write {remedy!r}, or no units at all.")
+    return windows
 
 
 def recurrence(range: int, slide: int, horizon: int) -> int:
@@ -254,6 +278,19 @@ def _length(name: str, value: object, id: str | None) -> int:
     if abs(length) > LONGEST:
         raise QueryError(f"{name} of {length.bit_length()} bits exceeds 2**63 - 1{_of(id)}. Use a shorter {name}.")
     return length
+
+
+def _unit(lengths: dict[str, int], id: str | None) -> type[int]:
+    """Give the type that all lengths have; nothing is nothing in any unit."""
+    if not any(isinstance(length, Duration) for length in lengths.values()):
+        return int
+    for name, length in lengths.items():
+        if length and not isinstance(length, Duration):
+            raise QueryError(
+                f"{name} {length} has no unit of time, unlike the other lengths{_of(id)}. "
+                f"Write it as '{length} seconds', say."
+            )
+    return Duration
 
 
 def _of(id: str | None) -> str:

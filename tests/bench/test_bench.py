@@ -14,6 +14,7 @@ from muntin.bench.quality import gaps
 from muntin.bench.record import load, record, save
 from muntin.bench.report import report
 from muntin.bench.weave import weave_experiments
+from muntin.choices import Algorithm
 from muntin.cli import main
 from muntin.workload import random_gen, rich_gen, sequential_gen
 
@@ -74,7 +75,8 @@ def test_model_ratios_of_random_gen_are_close(count: int, tumbling: bool) -> Non
 )
 def test_ratios_of_five_sequential_windows(tumbling: bool, base: int, shared: float, factor: float) -> None:
     asked = sequential_gen(5, tumbling, base)
-    for algorithm, ratio in (("shared", shared), ("factor", factor)):
+    ratios: dict[Algorithm, float] = {"shared": shared, "factor": factor}
+    for algorithm, ratio in ratios.items():
         plan = mt.plan(asked, "min", algorithm=algorithm)
         assert float(plan.independent_cost / plan.cost) == pytest.approx(ratio, abs=0.005)
 

@@ -6,6 +6,7 @@ from math import lcm
 import pytest
 
 import muntin as mt
+from muntin.choices import Algorithm
 from muntin.plan.factor import benefit, best_factor_window, factor_windows
 from muntin.plan.horizon import Horizon
 from muntin.plan.problem import Problem, Semantics, state
@@ -13,7 +14,9 @@ from muntin.window import Window
 from muntin.workload import random_gen, sequential_sets
 
 
-def cost(windows: list[tuple[int, int]], aggregate: str, algorithm: str = "best", rate: int = 1) -> int | Fraction:
+def cost(
+    windows: list[tuple[int, int]], aggregate: str, algorithm: Algorithm = "best", rate: int = 1
+) -> int | Fraction:
     return mt.plan([Window(r, s) for r, s in windows], aggregate, rate, algorithm).cost
 
 

@@ -8,6 +8,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import muntin as mt
+from muntin.choices import Algorithm
 from muntin.plan import ALGORITHMS, Semantics
 from muntin.plan.candidates import candidates
 from muntin.plan.coverage import coverage_graph
@@ -28,7 +29,7 @@ HORIZONS = st.sampled_from([None, "steady"])
 
 
 def cost_of(
-    windows: list[Window], aggregate: str, rate: int | Fraction, algorithm: str, horizon: str | None
+    windows: list[Window], aggregate: str, rate: int | Fraction, algorithm: Algorithm, horizon: str | None
 ) -> Fraction:
     return Fraction(mt.plan(windows, aggregate, rate, algorithm, horizon).cost)
 
@@ -74,7 +75,7 @@ def test_what_sum_may_read_min_may_read(windows: list[Window]) -> None:
 
 @settings(max_examples=40)
 @given(window_sets(most=4, longest=12), st.sampled_from(["shared", "factor", "optimal", "best"]), st.integers(1, 2))
-def test_execution_reads_exactly_what_the_model_says(windows: list[Window], algorithm: str, rate: int) -> None:
+def test_execution_reads_exactly_what_the_model_says(windows: list[Window], algorithm: Algorithm, rate: int) -> None:
     plan = mt.plan(windows, AGGREGATES[0], rate, algorithm)
     assume(plan.horizon <= 400)
     check_execution(windows, algorithm, rate, None)
@@ -82,12 +83,12 @@ def test_execution_reads_exactly_what_the_model_says(windows: list[Window], algo
 
 @settings(max_examples=40)
 @given(window_sets(most=4, longest=10, offsets=True), st.sampled_from(["shared", "factor", "optimal", "best"]))
-def test_execution_in_the_steady_state_with_offsets(windows: list[Window], algorithm: str) -> None:
+def test_execution_in_the_steady_state_with_offsets(windows: list[Window], algorithm: Algorithm) -> None:
     assume(mt.plan(windows, "sum", horizon="steady").horizon <= 400)
     check_execution(windows, algorithm, 1, "steady")
 
 
-def check_execution(windows: list[Window], algorithm: str, rate: int, horizon: str | None) -> None:
+def check_execution(windows: list[Window], algorithm: Algorithm, rate: int, horizon: str | None) -> None:
     def events(time: int) -> list[int]:
         return [(time * 37 + k * 11) % 101 - 50 for k in range(rate)]
 
@@ -106,7 +107,7 @@ def check_execution(windows: list[Window], algorithm: str, rate: int, horizon: s
     st.sampled_from(list(ALGORITHMS)),
     st.lists(st.sampled_from(["min", "sum", "median"]), min_size=1, unique=True),
 )
-def test_mixed_aggregates_are_each_right(windows: list[Window], algorithm: str, aggregates: list[str]) -> None:
+def test_mixed_aggregates_are_each_right(windows: list[Window], algorithm: Algorithm, aggregates: list[str]) -> None:
     plan = mt.plan(windows, aggregates, algorithm=algorithm, horizon="steady")
     for node in plan.nodes:
         if node.parent is not None and not node.window.piggybacks_on(node.parent):
@@ -162,7 +163,7 @@ def test_every_algorithm_takes_one_window() -> None:
 
 @pytest.mark.parametrize("aggregate", ["min", "sum"])
 def test_huge_windows_plan_in_no_time(aggregate: str) -> None:
-    asked = [mt.tumbling(1), mt.tumbling("1000 days"), mt.tumbling("3000 days"), mt.hopping("100000 days", "1 us")]
+    asked = [mt.tumbling("1 us"), mt.tumbling("1000 days"), mt.tumbling("3000 days"), mt.hopping("100000 days", "1 us")]
     assert mt.plan(asked, aggregate).saving > 0
     with pytest.raises(mt.UnsupportedError, match="Use 'best'"):
         mt.plan(asked, "min", algorithm="optimal")

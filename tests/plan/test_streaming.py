@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
 import muntin as mt
@@ -15,7 +18,7 @@ SPARSE = StreamWork(Work(Statistics(10**7, keys=100, span=10**13), keys=1), 10_0
 DENSE = StreamWork(Work(Statistics(10**8, keys=100, span=6 * 10**12), keys=1), 10_000_000)
 
 
-def chosen(stream: StreamWork, strategy: str = "auto", **terms: str) -> StreamPlan:
+def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPlan:
     agreed = Terms("10 s", **terms)
 
     def allowed(shape: StreamShape) -> bool:
@@ -67,6 +70,6 @@ def test_bad_watermarks(watermark: object) -> None:
 
 
 def test_good_watermarks() -> None:
-    assert Terms("1h30m").watermark == Terms(5_400_000_000).watermark == 5_400_000_000
+    assert Terms("1h30m").watermark == Terms(timedelta(minutes=90)).watermark == 5_400_000_000
     assert Terms(0).watermark == 0
     assert Terms().watermark is None

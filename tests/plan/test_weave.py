@@ -3,11 +3,13 @@
 import time
 from random import Random
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
 
 import muntin as mt
+from muntin.choices import WeaveAlgorithm
 from muntin.plan.edges import composite_slide
 from muntin.plan.weave import FORMS, TECHNIQUES
 from muntin.plan.weave.model import Model
@@ -22,7 +24,7 @@ THREE = [*TWO, Window(9, 3)]
 SIX = [*THREE, Window(20, 10), Window(12, 3), Window(10, 5)]
 
 
-def cost(windows: list[Window], technique: str, algorithm: str, form: str = "printed") -> float:
+def cost(windows: list[Window], technique: str, algorithm: WeaveAlgorithm, form: str = "printed") -> float:
     return mt.weave(windows, technique, algorithm=algorithm, form=form).cost
 
 
@@ -182,14 +184,14 @@ def test_rates_and_units_are_those_of_plan() -> None:
     [
         (
             {"technique": "magic"},
-            "unknown technique 'magic'. Use one of 'panes', 'flatfat', 'flatfit', 'slickdeque_inv'",
+            "unknown technique 'magic'. Use 'panes', 'flatfat', 'flatfit', 'slickdeque_inv'",
         ),
-        ({"algorithm": "magic"}, "unknown algorithm 'magic'. Use one of 'no_share', 'max_share', 'weave_share'"),
-        ({"form": "magic"}, "unknown form 'magic'. Use one of 'printed', 'repaired'"),
+        ({"algorithm": "magic"}, "unknown algorithm 'magic'. Use 'no_share', 'max_share', 'weave_share'"),
+        ({"form": "magic"}, "unknown form 'magic'. Use 'printed' or 'repaired'"),
         ({"rate": -1}, "rate -1 is not positive"),
     ],
 )
-def test_mistakes_name_the_choices(arguments: dict[str, str], message: str) -> None:
+def test_mistakes_name_the_choices(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(mt.QueryError, match=message):
         mt.weave(TWO, **arguments)
 

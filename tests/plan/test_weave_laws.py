@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import muntin as mt
+from muntin.choices import WeaveAlgorithm
 from muntin.plan.weave import ALGORITHMS, FORMS, TECHNIQUES
 from muntin.plan.weave.model import Model
 from muntin.plan.weave.share import weave_share
@@ -71,14 +72,14 @@ def test_greedy_is_between_the_baselines_and_the_optimum(
 
 
 @given(window_sets(most=5, longest=16, offsets=True), NAMES, st.sampled_from(list(ALGORITHMS)))
-def test_the_order_of_windows_does_not_matter(windows: list[Window], technique: str, algorithm: str) -> None:
+def test_the_order_of_windows_does_not_matter(windows: list[Window], technique: str, algorithm: WeaveAlgorithm) -> None:
     orders = list(permutations(windows))[::7] or [tuple(windows)]
     assert len({mt.weave(order, technique, algorithm=algorithm) for order in orders}) == 1
 
 
 @given(SETS, NAMES, st.sampled_from(list(ALGORITHMS)), st.integers(2, 60))
 def test_costs_depend_on_the_unit_of_time_as_rates_do(
-    windows: list[Window], technique: str, algorithm: str, factor: int
+    windows: list[Window], technique: str, algorithm: WeaveAlgorithm, factor: int
 ) -> None:
     longer = [Window(w.range * factor, w.slide * factor, w.offset * factor) for w in windows]
     short, long = mt.weave(windows, technique, factor, algorithm), mt.weave(longer, technique, 1, algorithm)

@@ -5,9 +5,10 @@ usage: stream_job.py FOLDER STRATEGY MASTER; reads FOLDER/events, writes FOLDER/
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import muntin as mt
+from muntin.choices import AnyStrategy
 
 WINDOWS = [mt.tumbling("20 s"), mt.hopping("1 min", "20 s"), mt.tumbling("90 s", id="long")]
 AGGREGATES = [mt.count(), mt.sum("v"), mt.min("v"), mt.avg("v")]
@@ -16,7 +17,7 @@ WATERMARK = "30 seconds"
 CONFIG = {"spark.sql.shuffle.partitions": "2"}
 
 
-def main(folder: Path, strategy: str, master: str) -> None:
+def main(folder: Path, strategy: AnyStrategy, master: str) -> None:
     spark = mt.session(app="stream job", master=master, config=CONFIG)
     registry = folder / "windows"
     asked = ASKED | ({"windows": mt.WindowRegistry(registry)} if registry.exists() else {})
@@ -34,4 +35,4 @@ def main(folder: Path, strategy: str, master: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), cast(AnyStrategy, sys.argv[2]), sys.argv[3])

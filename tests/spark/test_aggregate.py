@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.choices import AnyStrategy
 from muntin.plan.physical import Shape
 from tests.spark.cases import assert_same, plain_spark
 
-SHAPES = [shape.name.lower() for shape in Shape]
+SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
 WINDOWS = [mt.tumbling("20 minutes", id="20 min"), mt.hopping("1 hour", "20 minutes", id="1 h")]
 
 
@@ -30,7 +32,7 @@ def df(spark: SparkSession) -> Iterator[DataFrame]:
 
 
 @pytest.mark.parametrize("strategy", SHAPES)
-def test_expressions_as_time_key_and_value(df: DataFrame, strategy: str) -> None:
+def test_expressions_as_time_key_and_value(df: DataFrame, strategy: AnyStrategy) -> None:
     key = F.upper("device").alias("Device.Name")
     later = F.col("ts") + F.expr("interval 7 minutes")
     actual = mt.aggregate(df, later, key, WINDOWS, [mt.max(F.col("v") * 2).alias("m"), mt.count()], strategy=strategy)
@@ -40,7 +42,7 @@ def test_expressions_as_time_key_and_value(df: DataFrame, strategy: str) -> None
 
 
 @pytest.mark.parametrize("strategy", SHAPES)
-def test_short_chunks_give_every_instance_once(df: DataFrame, strategy: str) -> None:
+def test_short_chunks_give_every_instance_once(df: DataFrame, strategy: AnyStrategy) -> None:
     """A wrong estimate of the span cuts the data into many more chunks than needed, and changes nothing."""
     windows = [mt.hopping("7 minutes", "2 minutes"), mt.tumbling("5 minutes"), mt.hopping("11 minutes", "3 minutes")]
     statistics = mt.Statistics(rows=100, keys=1, span=1000)
@@ -51,7 +53,7 @@ def test_short_chunks_give_every_instance_once(df: DataFrame, strategy: str) -> 
 
 
 @pytest.mark.parametrize("strategy", ["independent", "native", "kernel", "auto"])
-def test_user_defined_aggregates(df: DataFrame, strategy: str) -> None:
+def test_user_defined_aggregates(df: DataFrame, strategy: AnyStrategy) -> None:
     """A user's own steps run in every strategy, in the order of time."""
     joined = mt.user_defined("path", "v", lift=str, combine=lambda a, b: f"{a} {b}", lower=str, returns="string")
     actual = mt.aggregate(df, "ts", (), mt.tumbling("10 minutes"), joined, strategy=strategy).collect()
@@ -105,13 +107,18 @@ def test_time_zones_do_not_change_the_rows(df: DataFrame, spark: SparkSession) -
 
 
 @pytest.mark.parametrize("strategy", SHAPES)
-def test_tiny_and_huge_windows(spark: SparkSession, strategy: str) -> None:
+def test_tiny_and_huge_windows(spark: SparkSession, strategy: AnyStrategy) -> None:
     frame = spark.sql(
         "select timestamp_micros(id * 3) ts, id v from range(50) union all "
         "select timestamp'5000-01-01' ts, 1L v union all select timestamp'1200-01-01' ts, 2L v"
     )
-    windows = [mt.Window(5, 2), mt.tumbling(7), mt.tumbling("200000 days"), mt.hopping("400 days", "90 days")]
-    expected = plain_spark(frame, "ts", [], [w.timed() for w in windows], [F.sum("v").alias("s")])
+    windows = [
+        mt.hopping("5 us", "2 us"),
+        mt.tumbling("7 us"),
+        mt.tumbling("200000 days"),
+        mt.hopping("400 days", "90 days"),
+    ]
+    expected = plain_spark(frame, "ts", [], windows, [F.sum("v").alias("s")])
     assert_same(mt.aggregate(frame, "ts", (), windows, mt.sum("v").alias("s"), strategy=strategy), expected)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.choices import Strategy
 
 HOUR = mt.tumbling("1 hour")
 
@@ -17,7 +18,8 @@ HOUR = mt.tumbling("1 hour")
 @pytest.fixture(scope="module")
 def df(spark: SparkSession) -> DataFrame:
     return spark.sql(
-        "select timestamp'2024-01-01' ts, 'a' key, 1.5d v, map(1, 2) m, date'2024-01-01' day, parse_json('{}') any"
+        "select timestamp'2024-01-01' ts, 'a' key, 1.5d v, map(1, 2) m, date'2024-01-01' day, parse_json('{}') any, "
+        "named_struct('x', 1) st"
     )
 
 
@@ -33,12 +35,22 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
         ({"aggregates": mt.min("w")}, "no column 'w' in the input. Its columns are 'ts', 'key', 'v'"),
         ({"by": ["key", "device"]}, "no column 'device' in the input"),
         ({"time": "when"}, "no column 'when'"),
-        ({"time": "v"}, "time column 'v' is of type double, not a timestamp. Timestamp columns are 'ts'"),
-        ({"time": "day"}, "time column 'day' is of type date"),
+        (
+            {"time": "day"},
+            "time column 'day' is of type date, not a timestamp. Timestamp columns are 'ts'. "
+            "Use time=F.col('day').cast('timestamp').",
+        ),
+        (
+            {"time": "key"},
+            "time column 'key' is of type string, not a timestamp. Timestamp columns are 'ts'. Use time=F.to",
+        ),
         ({"windows": []}, "no windows are asked for"),
         ({"aggregates": []}, "no aggregates are asked for"),
         ({"windows": [mt.tumbling("1 h", id="w"), mt.tumbling("2 h", id="w")]}, "window id 'w' is given twice"),
         ({"windows": [HOUR, HOUR]}, "asked for twice"),
+        ({"windows": mt.tumbling(3600)}, "window ⟨3600,3600⟩ has no unit of time. Write '3600 seconds'"),
+        ({"windows": [HOUR, mt.hopping(60, 20)]}, "window ⟨60,20⟩ has no unit of time. Write '60 seconds'"),
+        ({"windows": "3600"}, "window ⟨3600,3600⟩ has no unit of time"),
         ({"windows": mt.tumbling("4000000 days")}, "longer than the time that Spark knows. Use at most 3660000 days"),
         ({"aggregates": mt.sum("m")}, "sum does not take column 'm' of type map<int,int>"),
         ({"aggregates": mt.bool_and("v")}, "bool_and does not take column 'v' of type double"),
@@ -46,6 +58,14 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
         ({"aggregates": mt.min("v").alias("key")}, "output name 'key' is asked for twice"),
         ({"by": "any"}, "key 'any' is of type variant, which Spark cannot group by"),
         ({"by": [3]}, "by has 3, which is no column"),
+        ({"by": "st.x"}, "Use F.col('st.x') for a field within a column."),
+        ({"aggregates": mt.min("st.x")}, "Use F.col('st.x') for a field within a column."),
+        (
+            {"aggregates": [mt.min("v").alias("X"), mt.max("v").alias("x")]},
+            "output names 'X' and 'x' are the same to Spark",
+        ),
+        ({"aggregates": mt.min("v").alias("KEY")}, "output names 'key' and 'KEY' are the same to Spark"),
+        ({"aggregates": mt.min("v").alias("Window")}, "output names 'window' and 'Window' are the same to Spark"),
         ({"strategy": "fast"}, "unknown strategy 'fast'. Use 'auto', 'independent', 'native' or 'kernel'"),
         ({"layout": "tall"}, "unknown layout 'tall'. Use 'long' or 'wide'"),
         (
@@ -71,8 +91,13 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
         ask(df, aggregates=mt.min(F.col("nowhere") + 1))
 
 
+def test_a_window_of_spark_is_refused(df: DataFrame) -> None:
+    with pytest.raises(mt.QueryError, match=r"is no window. Make one with mt.tumbling\(range\)"):
+        ask(df, windows=F.window("ts", "1 hour"))
+
+
 @pytest.mark.parametrize("strategy", ["independent", "native", "kernel"])
-def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: str) -> None:
+def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: Strategy) -> None:
     most = 2**63 - 1
     df = spark.createDataFrame([(most,), (most,)], "v long").withColumn("ts", F.lit("2024-01-01").cast("timestamp"))
     out = mt.aggregate(df, "ts", (), HOUR, mt.sum("v"), strategy=strategy)

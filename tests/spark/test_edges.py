@@ -19,7 +19,7 @@ from muntin.plan.physical import Shape
 from muntin.spark.source import expression, prepare, read
 from tests.spark.cases import assert_same, plain_spark
 
-SHAPES = [shape.name.lower() for shape in Shape]
+SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
 WINDOWS = [mt.tumbling("10 s"), mt.hopping("20 s", "10 s")]
 SMALL = mt.Statistics(rows=400, keys=1, span=1)
 

@@ -89,7 +89,7 @@ def test_what_may_not_change_is_refused_with_and_without_the_checkpoint(
     checkpoint = first_run(replay, strategy=strategy)
     for changes, message in forbidden().values():
         with pytest.raises(mt.QueryError, match=f"^the checkpoint was made for another query: .*{message}.*new check"):
-            mt.aggregate(replay.stream, **ask(**changes), strategy=strategy, checkpoint=checkpoint)
+            mt.aggregate(replay.stream, **ask(**changes, strategy=strategy), checkpoint=checkpoint)
     for change in STARTED[strategy]:
         with pytest.raises(StreamingQueryException) as refused:
             second_run(replay, strategy=strategy, **forbidden()[change][0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -9,7 +11,7 @@ import muntin as mt
 from muntin.plan.physical import Shape
 from tests.spark.cases import assert_same, random_case
 
-SHAPES = ["auto", "independent", *(shape.name.lower() for shape in Shape if shape is not Shape.INDEPENDENT)]
+SHAPES: list[Any] = ["auto", "independent", *(shape.name.lower() for shape in Shape if shape is not Shape.INDEPENDENT)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -61,7 +61,7 @@ def test_all_aggregates_are_kept(replay: Replay, strategy: str) -> None:
         *(mt.count_distinct("v"), mt.approx_count_distinct("v"), mt.approx_quantile("v", 0.5), joined),
     ]
     aggregates += [mt.median("v"), mt.mode("k")] if strategy == "expand" else []
-    windows = [TEN, mt.hopping("20 s", "10 s"), mt.hopping("20 s", "4 s"), mt.hopping("25 s", "10 s", "3 s")]
+    windows = [TEN, mt.hopping("20 s", "10 s"), mt.hopping("20 s", "4 s"), mt.hopping("25 s", "10 s", offset="3 s")]
     early = [(second, "ab"[second % 2] if second % 5 else None, second % 7) for second in range(60)]
     replay.add(events(*early[:35]), events(*early[35:]), events((1000, None, 0)))
     asked = ask(windows=windows, aggregates=aggregates, strategy=strategy)

@@ -162,7 +162,7 @@ def test_a_watermark_is_no_matter_for_batch(spark: SparkSession) -> None:
     assert_same(with_mark, mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v")), ["k"])
     assert "watermark is for streams" in str(mt.explain(df, "ts", "k", WINDOWS, mt.sum("v"), watermark="1 s"))
     with pytest.raises(mt.QueryError, match="unknown late"):
-        mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), late="never")
+        mt.aggregate(df, "ts", "k", WINDOWS, mt.sum("v"), late="never")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -186,7 +187,7 @@ def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000
         "10 tumbling, RandomGen": random_gen(10, True, 1),
         "10 hopping, slides 20 to 110 s": sequential_gen(10, False, 10),
     }
-    names = [shape.name.lower() for shape in Shape]
+    names: list[Any] = [shape.name.lower() for shape in Shape]
     for label, plain in sets.items():
         windows = seconds(plain)
         times = in_turn({name: evaluated(df, windows, asked_for, name) for name in names}, rounds)

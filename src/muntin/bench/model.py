@@ -7,6 +7,7 @@ from fractions import Fraction
 from statistics import fmean
 
 from muntin.bench.record import Row
+from muntin.choices import Algorithm
 from muntin.plan import plan
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_sets
@@ -16,7 +17,7 @@ FAMILIES = ("RandomGen", "SequentialGen")
 RANDOM_SETS = {True: 100, False: 30}
 """RandomGen sets in a row of tumbling and of hopping windows."""
 
-ALGORITHMS = ("shared", "factor", "best")
+ALGORITHMS: tuple[Algorithm, ...] = ("shared", "factor", "best")
 
 Progress = Callable[[str], None]
 
@@ -46,6 +47,6 @@ def window_sets(family: str, count: int, tumbling: bool) -> Iterator[tuple[Windo
             yield random_gen(count, tumbling, seed)
 
 
-def _ratio(windows: tuple[Window, ...], algorithm: str) -> float:
+def _ratio(windows: tuple[Window, ...], algorithm: Algorithm) -> float:
     found = plan(windows, "min", algorithm=algorithm)
     return float(Fraction(found.independent_cost) / found.cost)

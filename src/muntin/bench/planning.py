@@ -10,6 +10,7 @@ from time import perf_counter
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
+from muntin.choices import Algorithm
 from muntin.plan import plan
 from muntin.plan.divisors import divisors
 from muntin.window import Window
@@ -17,7 +18,7 @@ from muntin.workload import random_gen, rich_gen
 
 SMALL = (5, 10, 15, 20)
 LARGE = (100, 200, 500, 1000)
-ALGORITHMS = ("shared", "factor", "best")
+ALGORITHMS: tuple[Algorithm, ...] = ("shared", "factor", "best")
 ROUNDS = 5
 LONGEST_SLIDE = 10_000
 MOST_SLIDES = 8
@@ -48,7 +49,7 @@ def growth(rows: list[Row]) -> float:
 
 def _rows(family: str, count: int, sets: list[tuple[Window, ...]], progress: Progress) -> Iterator[Row]:
     for aggregate in ("min", "sum"):
-        times: dict[str, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
+        times: dict[Algorithm, list[float]] = {algorithm: [] for algorithm in ALGORITHMS}
         progress(f"{family}, {count} windows, {aggregate}")
         for windows, algorithm in product(sets * ROUNDS, ALGORITHMS):
             divisors.cache_clear()  # a set planned before must not be faster for it

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from statistics import fmean
+from typing import Any
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
+from muntin.choices import Algorithm
 from muntin.plan import Semantics, plan
 from muntin.plan.best import choose
 from muntin.plan.candidates import candidates
@@ -24,7 +26,7 @@ RICH = {"slides to 12, ranges to 8 slides": 12, "slides to 60, ranges to 8 slide
 ANY = "slides to 24, any ranges and offsets"
 FAMILIES = ("RandomGen tumbling", "SequentialGen tumbling", "RandomGen hopping", "SequentialGen hopping", *RICH, ANY)
 RATES = (1, 10)
-ALGORITHMS = ("independent", "shared", "factor", "best")
+ALGORITHMS: tuple[Algorithm, ...] = ("independent", "shared", "factor", "best")
 
 
 def gaps(sets: int = SETS, progress: Progress = lambda _: None) -> Iterator[Row]:
@@ -35,7 +37,9 @@ def gaps(sets: int = SETS, progress: Progress = lambda _: None) -> Iterator[Row]
             for rate in RATES:
                 progress(f"{family}, {aggregate}, rate {rate}")
                 least = [plan(windows, aggregate, rate, "optimal").cost for windows in drawn]
-                costs = {name: [plan(windows, aggregate, rate, name).cost for windows in drawn] for name in ALGORITHMS}
+                costs: dict[str, list[Any]] = {
+                    name: [plan(windows, aggregate, rate, name).cost for windows in drawn] for name in ALGORITHMS
+                }
                 costs["tumbling"] = [_tumbling_cost(windows, aggregate, rate) for windows in drawn]
                 row: Row = {"family": family, "aggregate": aggregate, "rate": rate, "sets": len(drawn)}
                 yield row | {name: _gap(found, least) for name, found in costs.items()}

@@ -10,9 +10,15 @@ from pyspark.sql import DataFrame
 import muntin as mt
 from muntin.bench.record import Row
 from muntin.bench.spark import SECOND, Contender, Progress, bench_session, consume, events, in_turn, rounded
+from muntin.choices import RollingStrategy
+from muntin.duration import Duration
 
 TREE = "spark.sql.window.segmentTree.enabled"
-CONTENDERS = {"plain": ("independent", "false"), "tree": ("independent", "true"), "auto": ("auto", "false")}
+CONTENDERS: dict[str, tuple[RollingStrategy, str]] = {
+    "plain": ("independent", "false"),
+    "tree": ("independent", "true"),
+    "auto": ("auto", "false"),
+}
 """The strategy of each contender, and whether Spark's segment tree is on."""
 
 
@@ -53,7 +59,7 @@ def rolling(folder: Path, rounds: int, progress: Progress, rows: int = 1_000_000
 def asked(df: DataFrame, keys: int, frames: list[int], name: str) -> Contender:
     """Make a contender that asks for min and sum over ranges of so many rows of a key; planning counts."""
     strategy, tree = CONTENDERS[name]
-    ranges = [max(1, (frame - 1) * keys * SECOND) for frame in frames]
+    ranges = [Duration(max(1, (frame - 1) * keys * SECOND)) for frame in frames]
     aggregates = [mt.min("v"), mt.sum("v")]
 
     def run() -> None:

@@ -16,6 +16,7 @@ import muntin as mt
 from muntin.bench.record import Row
 from muntin.bench.spark import Progress
 from muntin.bench.stream import stream_session, tumbling
+from muntin.choices import AnyStrategy
 
 ROWS_PER_BATCH = 20_000
 STEP = 30 * 60_000
@@ -24,7 +25,9 @@ BEGIN = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
 
 def soak(
-    minutes: float, progress: Progress, strategies: tuple[str, ...] = ("columnar", "slices_explode", "independent")
+    minutes: float,
+    progress: Progress,
+    strategies: tuple[AnyStrategy, ...] = ("columnar", "slices_explode", "independent"),
 ) -> Iterator[Row]:
     """Yield state and heap after every ten micro-batches of a stream that runs for some minutes."""
     spark = stream_session()
@@ -43,7 +46,7 @@ def soak(
             query.stop()
 
 
-def _started(spark: SparkSession, strategy: str, place: str) -> Any:
+def _started(spark: SparkSession, strategy: AnyStrategy, place: str) -> Any:
     source = (
         spark.readStream.format("rate-micro-batch")
         .option("rowsPerBatch", ROWS_PER_BATCH)

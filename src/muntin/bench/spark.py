@@ -13,13 +13,14 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.bench.record import Row
+from muntin.choices import AnyStrategy
 from muntin.window import Window
 
 Progress = Callable[[str], None]
 Contender = Callable[[], object]
 
 SECOND = 1_000_000
-STRATEGIES = {
+STRATEGIES: dict[str, AnyStrategy] = {
     "plain": "independent",
     "expand": "expand",
     "native": "native",
@@ -72,7 +73,7 @@ def asked(
     return {name: evaluated(df, windows, aggregates, STRATEGIES[name]) for name in strategies}
 
 
-def evaluated(df: DataFrame, windows: list[Window], aggregates: list[Aggregate], strategy: str) -> Contender:
+def evaluated(df: DataFrame, windows: list[Window], aggregates: list[Aggregate], strategy: AnyStrategy) -> Contender:
     """Make a contender of one strategy."""
     return lambda: consume(mt.aggregate(df, "ts", "key", windows, aggregates, strategy=strategy))
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.bench.record import Row
 from muntin.bench.spark import SECOND, Progress
+from muntin.choices import AnyStrategy
 from muntin.window import Window
 
 SLICE = 600
@@ -128,7 +129,7 @@ def _run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
                 for number, window in enumerate(setting.windows)
             ]
         else:
-            strategy = "independent" if name == "plain" else name
+            strategy: Any = "independent" if name == "plain" else name
             queries = [_start(_asked(spark, source, setting, setting.windows, strategy), Path(place) / "0")]
         for query in queries:
             query.awaitTermination()
@@ -153,7 +154,9 @@ def _measured(setting: Setting, seconds: float, size: int, reports: list[Any]) -
     }
 
 
-def _asked(spark: SparkSession, source: Path, setting: Setting, windows: Iterable[Window], strategy: str) -> DataFrame:
+def _asked(
+    spark: SparkSession, source: Path, setting: Setting, windows: Iterable[Window], strategy: AnyStrategy
+) -> DataFrame:
     """Ask for windows, and tell the size of the stream, which cannot be sampled before it runs."""
     span = setting.events * SLICE * SECOND // (setting.per_slice * setting.keys)
     events = spark.readStream.schema("ts timestamp, key int, v double").option("maxFilesPerTrigger", 1)

@@ -13,6 +13,7 @@ from typing import Any
 
 from muntin.bench.model import Progress
 from muntin.bench.record import Row
+from muntin.choices import WeaveAlgorithm
 from muntin.plan.divisors import divisors
 from muntin.plan.edges import counted, marked, period, unmarked
 from muntin.plan.slicing import Grid, union
@@ -24,7 +25,8 @@ from muntin.window import Window
 from muntin.workload import zipf_gen
 
 NAMES = tuple(TECHNIQUES["printed"])
-ALGORITHMS = ("no_share", "max_share", "weave_share", "tri_weave")
+ALGORITHMS: tuple[WeaveAlgorithm, ...] = ("no_share", "max_share", "weave_share", "tri_weave")
+VARIANTS: tuple[WeaveAlgorithm, ...] = ("weave_share", "tri_weave", "tri_weave_b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,9 @@ def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterato
         yield row | _averages(sets, technique, algorithm, "printed", setting.rate)
 
 
-def _averages(sets: list[tuple[Window, ...]], technique: str, algorithm: str, form: str, rate: float = 1) -> Row:
+def _averages(
+    sets: list[tuple[Window, ...]], technique: str, algorithm: WeaveAlgorithm, form: str, rate: float = 1
+) -> Row:
     found, times = [], []
     for windows in sets:
         start = process_time()
@@ -117,7 +121,7 @@ def _averages(sets: list[tuple[Window, ...]], technique: str, algorithm: str, fo
 def _variants(runs: int) -> Iterator[Row]:
     """Compare printed and repaired forms, and both readings of TriWeave, on 100 queries."""
     sets = [Setting().draw(seed) for seed in range(runs)]
-    for technique, algorithm, form in product(NAMES, ("weave_share", "tri_weave", "tri_weave_b"), FORMS):
+    for technique, algorithm, form in product(NAMES, VARIANTS, FORMS):
         yield {"part": "variant"} | _averages(sets, technique, algorithm, form)
 
 

@@ -52,6 +52,10 @@ def parse_horizon(horizon: Length | None, windows: tuple[Window, ...]) -> Horizo
         raise QueryError(f"horizon {horizon!r} is no length of time. Use a length, or 'steady'.")
     if not isinstance(horizon, int) and not timed:
         raise QueryError(f"horizon {horizon!r} has a unit but the windows are plain numbers. Use a number or 'steady'.")
+    if timed and isinstance(horizon, int) and not isinstance(horizon, Duration):
+        raise QueryError(
+            f"horizon {horizon} has no unit but the windows have. Use '{horizon} hours', say, or 'steady'."
+        )
     length = unit(horizon if isinstance(horizon, int) else parse_duration(horizon))
     longest = max(window.range for window in windows)
     if length < longest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from muntin.aggregates import Aggregate
+from muntin.choices import Algorithm, check_choice
 from muntin.errors import InternalError, QueryError
 from muntin.functions import FUNCTIONS
 from muntin.plan.best import best
@@ -16,10 +17,10 @@ from muntin.plan.optimal import optimal
 from muntin.plan.problem import Parents, Problem, Semantics, state
 from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.plan.shared import shared
-from muntin.query import check_aggregates, check_windows, several
+from muntin.query import Windows, check_aggregates, check_windows, several
 from muntin.window import Length, Shape, Window
 
-ALGORITHMS: dict[str, Callable[[Problem], Parents]] = {
+ALGORITHMS: dict[Algorithm, Callable[[Problem], Parents]] = {
     "independent": independent,
     "shared": shared,
     "factor": factor,
@@ -29,10 +30,10 @@ ALGORITHMS: dict[str, Callable[[Problem], Parents]] = {
 
 
 def plan(
-    windows: Window | Iterable[Window],
+    windows: Windows,
     aggregate: Aggregate | str | Iterable[Aggregate | str],
     rate: Rate = 1,
-    algorithm: str = "best",
+    algorithm: Algorithm = "best",
     horizon: Length | None = None,
 ) -> Plan:
     """Plan how windows are evaluated together, without Spark.
@@ -48,8 +49,7 @@ def plan(
     """
     asked = check_windows(windows)
     aggregates = check_aggregates(_named(aggregate))
-    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
-        raise QueryError(f"unknown algorithm {algorithm!r}. Use one of {', '.join(map(repr, ALGORITHMS))}.")
+    check_choice("algorithm", algorithm, Algorithm)
     events, unit = parse_rate(rate, unit_of(asked))
     over = parse_horizon(horizon, asked)
     semantics = _semantics(aggregates)

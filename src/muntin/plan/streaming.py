@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
 
+from muntin.choices import Late, Output, check_choice
 from muntin.duration import Duration, parse_duration
 from muntin.errors import QueryError
 from muntin.plan.describe import describe_stream
@@ -17,8 +18,6 @@ from muntin.plan.physical import Statistics, Work
 from muntin.plan.slicing import Grid, density, slicing
 from muntin.window import Length, Window
 
-LATE = ("drop", "exact")
-OUTPUTS = ("append", "update")
 ASSUMED = Statistics(1_000_000, keys=100, source="assumed; statistics= says better")
 """What a stream is taken for that nothing is known of: it cannot be sampled before it runs."""
 
@@ -69,13 +68,12 @@ class Terms:
 
     watermark: Duration | None
     """How much later than the latest event a row may come; None leaves it to the input."""
-    late: str
-    output: str
+    late: Late
+    output: Output
 
-    def __init__(self, watermark: Length | None = None, late: str = "drop", output: str = "append") -> None:
-        for name, value, choices in (("late", late, LATE), ("output", output, OUTPUTS)):
-            if not isinstance(value, str) or value not in choices:
-                raise QueryError(f"unknown {name} {value!r}. Use {' or '.join(map(repr, choices))}.")
+    def __init__(self, watermark: Length | None = None, late: Late = "drop", output: Output = "append") -> None:
+        check_choice("late", late, Late)
+        check_choice("output", output, Output)
         for name, given in (("watermark", _delay(watermark)), ("late", late), ("output", output)):
             object.__setattr__(self, name, given)
 
@@ -87,6 +85,8 @@ def _delay(given: Length | None) -> Duration | None:
         return None
     if isinstance(given, bool) or not isinstance(given, Length):
         raise QueryError(f"watermark {given!r} is no length of time. {remedy}")
+    if isinstance(given, int) and given and not isinstance(given, Duration):
+        raise QueryError(f"watermark {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
     delay = Duration(given) if isinstance(given, int) else parse_duration(given)
     if delay < 0 or delay % 1000:
         raise QueryError(f"watermark {delay} is not a whole number of milliseconds from 0 on. {remedy}")

@@ -12,20 +12,22 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Merge
+from muntin.choices import RollingStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical import Statistics, Work
 from muntin.plan.rolling import Rolling, frame_rows
-from muntin.query import check_aggregates, repeated, several
+from muntin.query import check_aggregates, check_units, repeated, several
 from muntin.spark import kernel
 from muntin.spark.batches import Chunks
+from muntin.spark.columns import as_aggregates
+from muntin.spark.frame import check_frame
 from muntin.spark.preceding import Task, roll
-from muntin.spark.run import Key, key_list, prices
-from muntin.spark.source import Events, check_lengths, expression, first_line, folding, is_set, read
+from muntin.spark.run import Aggregates, Key, prices
+from muntin.spark.source import Events, alike, check_lengths, expression, first_line, folding, is_set, read
 from muntin.spark.statistics import measure
 from muntin.spark.wide import wide_name
-from muntin.window import Length, Window
+from muntin.window import Length, Window, parse_window, parse_windows
 
-STRATEGIES = ("auto", "independent", "kernel")
 MOST_ROWS = 2**31 - 1
 """The longest frame of rows that Spark takes."""
 
@@ -77,10 +79,10 @@ def rolling(
     time: Key,
     by: Key | Iterable[Key] = (),
     ranges: Length | Iterable[Length] = (),
-    aggregates: Aggregate | Iterable[Aggregate] = (),
+    aggregates: Aggregates = (),
     *,
     rows: int | Iterable[int] = (),
-    strategy: str = "auto",
+    strategy: RollingStrategy = "auto",
     statistics: Statistics | None = None,
 ) -> DataFrame:
     """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
@@ -91,9 +93,9 @@ def rolling(
     (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way. Statistics, if
     given, save the small job that the input is sampled with.
     """
-    if not isinstance(strategy, str) or strategy not in STRATEGIES:
-        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent' or 'kernel'.")
-    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(aggregates))
+    check_frame(df)
+    check_choice("strategy", strategy, RollingStrategy)
+    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(as_aggregates(df, aggregates)))
     if strategy == "independent" or _obstacle(request):
         return _independent(request)
     statistics = statistics or measure(request.events)
@@ -103,9 +105,14 @@ def rolling(
 
 
 def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Frames:
-    """Check what is looked back on; an int among the ranges is in microseconds."""
-    windows = [Window(length).timed() for length in several(ranges)]
+    """Check what is looked back on; a text may be several ranges with commas between them, as it may be of windows."""
+    windows = parse_windows(ranges) if isinstance(ranges, str) else tuple(map(_range, several(ranges)))
+    check_units(windows)
     check_lengths(windows)
+    if uneven := next((window for window in windows if not window.is_tumbling or window.offset), None):
+        raise QueryError(
+            f"range {uneven.label!r} has a slide or an offset. Use a length alone: every event looks back."
+        )
     counts = several(rows)
     for count in counts:
         if not isinstance(count, int) or isinstance(count, bool) or not 0 < count <= MOST_ROWS:
@@ -118,6 +125,10 @@ def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Fra
     return Frames(tuple(int(window.range) for window in windows), counts, labels)
 
 
+def _range(length: Length) -> Window:
+    return parse_window(length) if isinstance(length, str) else Window(length)
+
+
 def _checked(
     df: DataFrame, time: Key, by: Key | Iterable[Key], frames: Frames, aggregates: tuple[Aggregate, ...]
 ) -> Request:
@@ -128,11 +139,11 @@ def _checked(
         )
     names = tuple(tuple(wide_name(asked.name, label) for label in frames.labels) for asked in aggregates)
     fold = folding(df)
-    if twice := repeated(map(fold, df.columns)):
-        raise QueryError(f"the input has two columns {twice!r}. Rename one, for example with df.toDF(…).")
-    if twice := repeated(map(fold, [*df.columns, *(name for group in names for name in group)])):
-        raise QueryError(f"column {twice!r} would stand twice in the result. Rename an aggregate with .alias(…).")
-    when, keys = expression(df, time, "time"), [expression(df, key, "by") for key in key_list(by)]
+    if twice := alike(df.columns, fold):
+        raise QueryError(f"the input has two columns {twice}. Rename one, for example with df.toDF(…).")
+    if twice := alike([*df.columns, *(name for group in names for name in group)], fold):
+        raise QueryError(f"the result would have two columns {twice}. Rename an aggregate with .alias(…).")
+    when, keys = expression(df, time, "time"), [expression(df, key, "by") for key in several(by)]
     if twice := repeated(key.name for key in keys):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
     events = read(df, when, keys, aggregates, carry=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame
 
 from muntin.aggregates import Aggregate
+from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strategy, StreamShapeName, check_choice
 from muntin.duration import natural_unit
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical import (
@@ -25,12 +26,13 @@ from muntin.plan.physical import (
     Work,
     choose,
 )
-from muntin.plan.streaming import STRATEGIES as STREAM_STRATEGIES
 from muntin.plan.streaming import StreamPlan, Terms
-from muntin.query import several
+from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
 from muntin.spark import kernel
+from muntin.spark.columns import as_aggregates
 from muntin.spark.fingerprints import kept_fingerprints
+from muntin.spark.frame import check_frame
 from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
@@ -51,21 +53,23 @@ if TYPE_CHECKING:
     from muntin.plan.logical import Plan
 
 Key = str | Column
+Aggregates = Aggregate | Column | Iterable[Aggregate | Column]
+"""Aggregates as users write them: our own, or those of Spark that we know."""
 
 
 def aggregate(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key] = (),
-    windows: Window | Iterable[Window] | WindowRegistry = (),
-    aggregates: Aggregate | Iterable[Aggregate] = (),
+    windows: Windows | WindowRegistry = (),
+    aggregates: Aggregates = (),
     *,
-    strategy: str = "auto",
-    layout: str = "long",
+    strategy: AnyStrategy = "auto",
+    layout: Layout = "long",
     statistics: Statistics | None = None,
     watermark: Length | None = None,
-    late: str = "drop",
-    output: str = "append",
+    late: Late = "drop",
+    output: Output = "append",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
@@ -79,7 +83,11 @@ def aggregate(
     A registry instead of windows lets them come and go while a stream runs. With the checkpoint that the query will be
     started with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the
     query starts.
+
+    Windows may be texts, such as "1 hour every 5 minutes", and aggregates may be those of Spark, such as F.sum("v"),
+    where it has the same; without an alias they keep the name that Spark gives them.
     """
+    check_frame(df)
     terms = Terms(watermark, late, output)
     kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
@@ -99,18 +107,19 @@ def explain(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key] = (),
-    windows: Window | Iterable[Window] = (),
-    aggregates: Aggregate | Iterable[Aggregate] = (),
+    windows: Windows = (),
+    aggregates: Aggregates = (),
     *,
-    strategy: str = "auto",
-    layout: str = "long",
+    strategy: AnyStrategy = "auto",
+    layout: Layout = "long",
     statistics: Statistics | None = None,
     watermark: Length | None = None,
-    late: str = "drop",
-    output: str = "append",
+    late: Late = "drop",
+    output: Output = "append",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
+    check_frame(df)
     terms = Terms(watermark, late, output)
     source = _checked(df, time, by, windows, aggregates, strategy, layout)
     if df.isStreaming:
@@ -132,29 +141,21 @@ def _checked(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key],
-    windows: Window | Iterable[Window],
-    aggregates: Aggregate | Iterable[Aggregate],
-    strategy: str,
-    layout: str,
+    windows: Windows,
+    aggregates: Aggregates,
+    strategy: AnyStrategy,
+    layout: Layout,
 ) -> Source:
-    known: Collection[str] = STREAM_STRATEGIES if df.isStreaming else STRATEGIES
-    if not isinstance(strategy, str) or strategy not in known:
-        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent', 'native' or 'kernel'.")
-    if layout not in ("long", "wide"):
-        raise QueryError(f"unknown layout {layout!r}. Use 'long' or 'wide'.")
+    check_choice("strategy", strategy, Strategy, StreamShapeName if df.isStreaming else ShapeName)
+    check_choice("layout", layout, Layout)
     if layout == "wide" and df.isStreaming:
         raise UnsupportedError(
             "layout 'wide' puts windows side by side that a stream gives at different times. Use layout='long'."
         )
-    source = prepare(df, time, key_list(by), windows, aggregates)
+    source = prepare(df, time, several(by), windows, as_aggregates(df, aggregates))
     if layout == "wide":
         check_wide(source)
     return source
-
-
-def key_list(by: Key | Iterable[Key]) -> tuple[Key, ...]:
-    """Give one or several keys as a tuple; a Spark column is one, though it says that it can be iterated."""
-    return (by,) if isinstance(by, Column) else several(by)
 
 
 def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:

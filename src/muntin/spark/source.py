@@ -15,8 +15,9 @@ from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Expression
 from muntin.errors import QueryError
-from muntin.query import Query
+from muntin.query import Query, Windows, check_units, repeated
 from muntin.spark.recipes import Recipe, recipe
+from muntin.spark.time_column import conversion
 from muntin.window import Window
 
 LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
@@ -200,14 +201,16 @@ def prepare(
     df: DataFrame,
     time: Any,
     by: Iterable[Any],
-    windows: Window | Iterable[Window],
+    windows: Windows,
     aggregates: Aggregate | Iterable[Aggregate],
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
-    query = Query(query.time, query.by, tuple(window.timed() for window in query.windows), query.aggregates)
+    check_units(query.windows)
     check_lengths(query.windows)
+    if twice := alike(query.outputs, folding(df)):
+        raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     events = read(df, time, keys, query.aggregates)
     copied = {field.name: getattr(events, field.name) for field in fields(events)}
     return Source(**copied, query=query, expressions=tuple(map(_written, (time, *keys))))
@@ -275,12 +278,22 @@ def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable
     missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
     if missing:
         columns = ", ".join(map(repr, df.columns)) or "none"
-        raise QueryError(f"no column {', '.join(map(repr, missing))} in the input. Its columns are {columns}.")
+        field = next((name for name in missing if fold(name.partition(".")[0]) in known), None)
+        hint = "" if field is None else f" Use F.col({field!r}) for a field within a column."
+        raise QueryError(f"no column {', '.join(map(repr, missing))} in the input. Its columns are {columns}.{hint}")
 
 
 def folding(df: DataFrame) -> Callable[[str], str]:
-    """Give what makes names the same that Spark takes for the same."""
-    return str if is_set(df, "spark.sql.caseSensitive", "false") else str.casefold
+    """Give what makes names the same that Spark takes for the same: it lowers their case, and folds nothing else."""
+    return str if is_set(df, "spark.sql.caseSensitive", "false") else str.lower
+
+
+def alike(names: Iterable[str], fold: Callable[[str], str]) -> str | None:
+    """Write the first names that are the same once folded, as the user spelled them; None if all differ."""
+    spelled = list(names)
+    twice = repeated(map(fold, spelled))
+    spellings = dict.fromkeys(repr(name) for name in spelled if fold(name) == twice)
+    return None if twice is None else " and ".join(spellings)
 
 
 def is_set(df: DataFrame, name: str, default: str) -> bool:
@@ -300,15 +313,17 @@ def check_lengths(windows: Iterable[Window]) -> None:
 
 def _check_time(df: DataFrame, time: Expression) -> bool:
     """Tell whether the time is an instant; refuse what is no timestamp."""
+    values = df.select(_column(time))
     try:
-        found = df.select(_column(time)).schema[0].dataType
+        found = values.schema[0].dataType
     except AnalysisException as error:
         raise QueryError(f"time column {time.name!r} cannot be read: {first_line(error)}") from error
     if isinstance(found, T.TimestampType | T.TimestampNTZType):
         return isinstance(found, T.TimestampType)
     candidates = [repr(f.name) for f in df.schema if isinstance(f.dataType, T.TimestampType | T.TimestampNTZType)]
-    choices = f"Timestamp columns are {', '.join(candidates)}." if candidates else "Cast it with F.to_timestamp(…)."
-    raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {choices}")
+    choices = [f"Timestamp columns are {', '.join(candidates)}."] if candidates else []
+    advice = " ".join([*choices, *conversion(values, time)])
+    raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {advice}")
 
 
 def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:

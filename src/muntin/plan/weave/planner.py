@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
+from muntin.choices import WeaveAlgorithm, check_choice
 from muntin.duration import UNIT_NAMES, format_duration
-from muntin.errors import QueryError
 from muntin.plan.edges import composite_slide, edge_rate, edges_of
 from muntin.plan.number import number
 from muntin.plan.rate import Rate, parse_rate, unit_of
@@ -16,15 +15,13 @@ from muntin.plan.weave.exhaustive import exhaustive
 from muntin.plan.weave.model import EXACT_GRIDS, Model, tri_weave_b_model, tri_weave_model, weave_share_model
 from muntin.plan.weave.share import max_share, no_share, weave_share
 from muntin.plan.weave.technique import TECHNIQUES, Technique
-from muntin.query import distinct_windows
+from muntin.query import Windows, distinct_windows
 from muntin.window import Window
-
-T = TypeVar("T")
 
 Charge = Callable[[Technique, Iterable[Window], Fraction], Model]
 Search = Callable[[Model, Sequence[Window]], list[list[Window]]]
 
-ALGORITHMS: dict[str, tuple[Charge, Search]] = {
+ALGORITHMS: dict[WeaveAlgorithm, tuple[Charge, Search]] = {
     "no_share": (weave_share_model, no_share),
     "max_share": (weave_share_model, max_share),
     "weave_share": (weave_share_model, weave_share),
@@ -86,10 +83,10 @@ class Weave:
 
 
 def weave(
-    windows: Window | Iterable[Window],
+    windows: Windows,
     technique: str = "slickdeque_inv",
     rate: Rate = 1,
-    algorithm: str = "weave_share",
+    algorithm: WeaveAlgorithm = "weave_share",
     form: str = "repaired",
 ) -> Weave:
     """Decide which windows share slices, for final aggregation by a technique.
@@ -105,17 +102,13 @@ def weave(
     >>> weave([Window(6, 2), Window(8, 4), Window(9, 3)], "panes", algorithm="max_share").cost
     6.333333333333333
     """
-    known = _choice("technique", technique, _choice("form", form, TECHNIQUES))
-    charge, search = _choice("algorithm", algorithm, ALGORITHMS)
+    check_choice("form", form, TECHNIQUES)
+    check_choice("technique", technique, TECHNIQUES[form])
+    check_choice("algorithm", algorithm, WeaveAlgorithm)
+    known, (charge, search) = TECHNIQUES[form][technique], ALGORITHMS[algorithm]
     asked = distinct_windows(windows)
     unit = unit_of(asked)
     events, _ = parse_rate(rate, unit)
     model = charge(known, asked, events)
     trees = tuple(sorted(tuple(sorted(tree)) for tree in search(model, asked)))
     return Weave(trees, model.cost(trees) * (unit or 1), technique, algorithm, form, unit)
-
-
-def _choice(name: str, value: str, choices: Mapping[str, T]) -> T:
-    if not isinstance(value, str) or value not in choices:
-        raise QueryError(f"unknown {name} {value!r}. Use one of {', '.join(map(repr, choices))}.")
-    return choices[value]
