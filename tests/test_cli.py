@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -78,3 +79,56 @@ def test_runs_as_a_module() -> None:
     command = [sys.executable, "-m", "muntin", "--version"]
     found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert __version__ in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "right"),
+    [
+        (("demo", "--rows"), "x>=1"),
+        (("bench", "quality", "--sets"), "x>=1"),
+        (("bench", "weave", "--runs"), "x>=1"),
+        (("bench", "batch", "peers", "--rounds"), "x>=1"),
+        (("bench", "batch", "peers", "--sets"), "x>=1"),
+        (("bench", "kernels", "--rounds"), "x>=1"),
+        (("bench", "rolling", "--rounds"), "x>=1"),
+        (("bench", "woven", "--rounds"), "x>=1"),
+        (("bench", "stream", "--rounds"), "x>=1"),
+        (("bench", "stream", "--events"), "x>=100"),
+        (("bench", "soak", "--minutes"), "x>0"),
+    ],
+)
+@pytest.mark.parametrize("value", ["0", "-5"])
+def test_numbers_that_count_are_positive(arguments: tuple[str, ...], right: str, value: str) -> None:
+    result = CliRunner().invoke(main, (*arguments, value))
+    assert result.exit_code == 2
+    assert f"Invalid value for '{arguments[-1]}'" in result.output
+    assert f"is not in the range {right}" in result.output
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments"),
+    [
+        ("duckdb", ("bench", "batch", "peers")),
+        ("polars", ("bench", "batch", "peers")),
+        ("matplotlib", ("bench", "report")),
+    ],
+)
+def test_missing_extras_are_named_with_their_remedy(
+    missing: str, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("muntin.bench.peers", "muntin.bench.plots"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
+    out = tmp_path / "out"
+    rest = ("--results", str(tmp_path), "--out", str(out)) if "report" in arguments else ("--out", str(out))
+    result = CliRunner().invoke(main, (*arguments, *rest))
+    assert result.exit_code == 1
+    assert result.output == f"Error: {missing} is not installed. Run: pip install 'muntin[bench]'\n"
+    assert not out.exists()
+
+
+def test_other_missing_modules_are_defects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "muntin.bench.peers", raising=False)
+    monkeypatch.setitem(sys.modules, "muntin.workload", None)
+    result = CliRunner().invoke(main, ("bench", "batch", "peers", "--out", str(tmp_path / "out")))
+    assert isinstance(result.exception, ModuleNotFoundError)

@@ -26,6 +26,11 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 
 RESULTS = Path("benchmarks/results")
 
+EXTRAS = ("duckdb", "matplotlib", "polars")
+"""What only the benchmarks need; `muntin[bench]` installs it."""
+
+AT_LEAST_ONE = click.IntRange(min=1)
+
 
 @contextmanager
 def _errors_as_messages() -> Iterator[None]:
@@ -33,6 +38,17 @@ def _errors_as_messages() -> Iterator[None]:
         yield
     except MuntinError as error:
         raise click.ClickException(str(error)) from error
+
+
+@contextmanager
+def _extras_as_messages() -> Iterator[None]:
+    """Say how to install what the benchmarks need beside Muntin."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRAS:
+            raise
+        raise click.ClickException(f"{error.name} is not installed. Run: pip install 'muntin[bench]'") from error
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -66,7 +82,7 @@ def plan_command(
 
 
 @main.command("demo")
-@click.option("--rows", default=3_000_000, show_default=True, help="Events to make.")
+@click.option("--rows", default=3_000_000, show_default=True, type=AT_LEAST_ONE, help="Events to make.")
 @click.option("--stream", is_flag=True, help="Run the dashboard on a stream instead, and show its progress.")
 def demo_command(rows: int, stream: bool) -> None:
     """Run two queries over an IoT stream, with plans and the ratio to plain Spark."""
@@ -145,6 +161,11 @@ def _out(name: str) -> Callable[[Any], Any]:
     )
 
 
+def _rounds(who: str, default: int = 3) -> Callable[[Any], Any]:
+    help = f"How often every {who} runs, in turn."
+    return click.option("--rounds", default=default, show_default=True, type=AT_LEAST_ONE, help=help)
+
+
 _data = click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -170,7 +191,7 @@ def bench_model(out: Path) -> None:
 
 
 @bench.command("quality")
-@click.option("--sets", default=100, show_default=True, help="Random window sets in a row.")
+@click.option("--sets", default=100, show_default=True, type=AT_LEAST_ONE, help="Random window sets in a row.")
 @_out("quality")
 def bench_quality(out: Path, sets: int) -> None:
     """Measure how far the algorithms are from the exact optimum."""
@@ -189,7 +210,7 @@ def bench_planning(out: Path) -> None:
 
 
 @bench.command("weave")
-@click.option("--runs", default=10, show_default=True, help="Query sets that are averaged.")
+@click.option("--runs", default=10, show_default=True, type=AT_LEAST_ONE, help="Query sets that are averaged.")
 @_out("weave")
 def bench_weave(out: Path, runs: int) -> None:
     """Compare plans of many queries in trees, and ways to count edges."""
@@ -202,34 +223,39 @@ def bench_weave(out: Path, runs: int) -> None:
 @click.argument(
     "experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth", "shapes", "transfer"])
 )
-@click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
-@click.option("--sets", default=0, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
+@_rounds("contender")
+@click.option("--sets", type=AT_LEAST_ONE, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
 @_data
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Result file to write.")
-def bench_batch(experiment: str, rounds: int, sets: int, data: Path, out: Path | None) -> None:
+def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out: Path | None) -> None:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
     from muntin.bench import batch
-    from muntin.bench.peers import peers
 
     folder = data.absolute()
     large = experiment == "paper-10m"
     sets = sets or (3 if large else 10)
-    found = {
+    experiments: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
         "paper-1m": lambda: batch.paper_tables(folder, 1_000_000, sets, rounds, _say),
         "paper-10m": lambda: batch.paper_tables(folder, 10_000_000, sets, rounds, _say, ("plain", "auto")),
         "keyed": lambda: batch.keyed(folder, rounds, _say),
         "fine": lambda: batch.fine_slides(folder, rounds, _say),
-        "peers": lambda: peers(folder, rounds, _say),
+        "peers": lambda: _peers(folder, rounds),
         "growth": lambda: batch.growth(folder, rounds, _say),
         "shapes": lambda: batch.shapes(folder, rounds, _say),
         "transfer": lambda: batch.transfer(folder, rounds, _say),
-    }[experiment]()
-    name = f"batch {experiment}"
-    _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", found, rounds=rounds, sets=sets, seeds="0, 1, …")
+    }
+    name, rows = f"batch {experiment}", experiments[experiment]()
+    _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", rows, rounds=rounds, sets=sets, seeds="0, 1, …")
+
+
+def _peers(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:
+    with _extras_as_messages():
+        from muntin.bench.peers import peers
+    return peers(folder, rounds, _say)
 
 
 @bench.command("kernels")
-@click.option("--rounds", default=3, show_default=True, help="How often every technique runs, in turn.")
+@_rounds("technique")
 @_out("kernels")
 def bench_kernels(out: Path, rounds: int) -> None:
     """Measure all techniques of final aggregation, for one range and for many."""
@@ -242,7 +268,7 @@ def bench_kernels(out: Path, rounds: int) -> None:
 
 
 @bench.command("rolling")
-@click.option("--rounds", default=3, show_default=True, help="How often every contender runs, in turn.")
+@_rounds("contender")
 @_data
 @_out("rolling")
 def bench_rolling(rounds: int, data: Path, out: Path) -> None:
@@ -253,7 +279,7 @@ def bench_rolling(rounds: int, data: Path, out: Path) -> None:
 
 
 @bench.command("woven")
-@click.option("--rounds", default=3, show_default=True, help="How often every plan runs.")
+@_rounds("plan")
 @_out("woven")
 def bench_woven(out: Path, rounds: int) -> None:
     """Run the trees of the multi-query optimizers on the kernels, and compare with their estimates."""
@@ -263,8 +289,14 @@ def bench_woven(out: Path, rounds: int) -> None:
 
 
 @bench.command("stream")
-@click.option("--rounds", default=1, show_default=True, help="How often every contender runs, in turn.")
-@click.option("--events", default=2_000_000, show_default=True, help="Events of a stream.")
+@_rounds("contender", default=1)
+@click.option(
+    "--events",
+    default=2_000_000,
+    show_default=True,
+    type=click.IntRange(min=100),  # the shortest stream has a tenth of them, in ten files
+    help="Events of a stream.",
+)
 @click.option("--only", multiple=True, help="Name of a stream to measure; all if none is given.")
 @_data
 @_out("stream")
@@ -276,7 +308,13 @@ def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, ou
 
 
 @bench.command("soak")
-@click.option("--minutes", default=3.0, show_default=True, help="How long each strategy runs.")
+@click.option(
+    "--minutes",
+    default=3.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="How long each strategy runs.",
+)
 @_out("soak")
 def bench_soak(minutes: float, out: Path) -> None:
     """Run streams at great speed for minutes, and watch heap and state."""
@@ -297,10 +335,8 @@ def bench_report(results: Path, out: Path) -> None:
     from muntin.bench.record import load
     from muntin.bench.report import report
 
-    try:
+    with _extras_as_messages():
         from muntin.bench.plots import FIGURES
-    except ModuleNotFoundError as error:
-        raise click.ClickException(f"{error}. Install the drawing library: pip install 'muntin[bench]'.") from error
     out.write_text(report(results), encoding="utf-8")
     for name, (draw, figure) in FIGURES.items():
         if (path := results / f"{name}.json").exists():

@@ -151,13 +151,22 @@ def technique(name: str) -> Technique:
 
 def check(technique: Technique, operation: str, offers: Collection[Need], *, many: bool = False) -> None:
     """Refuse an operation that a technique cannot serve, and name those that can."""
-    able = [t.name for t in TECHNIQUES.values() if t.need in offers and (t.many or not many)]
+    choices = ", ".join(able(offers, many=many))
     if technique.need not in offers:
         raise UnsupportedError(
-            f"{technique.name} needs {technique.need.value}, which {operation} is not. Use {', '.join(able)}."
+            f"{technique.name} needs {technique.need.value}, which {operation} is not. Use {choices}."
         )
     if many and not technique.many:
-        raise UnsupportedError(f"{technique.name} has no form for many ranges at once. Use {', '.join(able)}.")
+        raise UnsupportedError(f"{technique.name} has no form for many ranges at once. Use {choices}.")
+
+
+def able(offers: Collection[Need], *, many: bool = False) -> list[str]:
+    """Name the techniques that serve an operation, or those of them that have a form for many ranges.
+
+    >>> able({Need.SELECTIVE}), able({Need.ASSOCIATIVE}, many=True)
+    (['slick_deque'], ['naive', 'flatfat', 'bint', 'flatfit'])
+    """
+    return [t.name for t in TECHNIQUES.values() if t.need in offers and (t.many or not many)]
 
 
 def cheapest(offers: Collection[Need], members: float, arrivals: float) -> Technique:

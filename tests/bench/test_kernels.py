@@ -1,16 +1,20 @@
 """The benchmarks of the techniques and of the optimizers' trees run what they say."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from muntin.bench import kernels, woven
-from muntin.bench.record import record
+from muntin.bench.record import load, record
 from muntin.bench.report_kernels import kernels_section, woven_section
-from muntin.kernels.catalogue import MANY
-from muntin.kernels.operators import Sum
+from muntin.kernels.catalogue import KERNELS, MANY
+from muntin.kernels.operators import Counting, Sum
 from muntin.plan.edges import edges_of
 from muntin.techniques import TECHNIQUES
 from muntin.window import Window
+
+RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 
 
 def quiet(_: str) -> None:
@@ -47,6 +51,34 @@ def test_techniques_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(row.get("per_second", 1) > 0 and row["held"] > 0 for row in rows)
     text = kernels_section(record("kernels", "muntin bench kernels", rows))
     assert "Million slides per second, max, one range" in text
+
+
+def test_every_slide_of_naive_has_a_full_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few its slides are: what it holds and the operations it takes are those of the range."""
+    monkeypatch.setattr(kernels, "SLIDES", 2_000)
+    monkeypatch.setattr(kernels, "TIMED", 1_000)
+    monkeypatch.setattr(kernels, "LEAST", 10)
+    monkeypatch.setattr(kernels, "WORK", 640)
+    rows = list(kernels.one_range(1, quiet, (1, 64)))
+    naive = [row for row in rows if row["technique"] == "naive" and row["size"] == 64]
+    assert [(row["slides"], row["held"], row["timed_slides"]) for row in naive] == [(10, 64, 9)] * 2
+    assert all(row["held"] >= 64 for row in rows if row["size"] == 64 and row["technique"] != "slick_deque")
+    many = kernels.many_ranges(1, quiet, (1, 4))
+    assert "the least of the others 64;" in kernels_section(record("kernels", "muntin bench kernels", [*rows, *many]))
+    stretch = kernels._stretch("naive", np.ones(1000), 64, 2_000, 0)
+    counting = Counting(Sum(), np.zeros(1, np.int64), np.zeros(stretch.slides, np.int64))
+    kernels._run_of(KERNELS["naive"], counting, stretch)()
+    assert set(np.diff(counting.marks)) == {63}
+
+
+def test_committed_results_are_of_full_ranges() -> None:
+    rows = [row for row in load(RESULTS / "kernels.json")["rows"] if row["setting"] == "one range"]
+    naive = [row for row in rows if row["technique"] == "naive"]
+    assert [row["held"] for row in naive] == [row["size"] for row in naive]
+    speeds = {
+        operation: [r["per_second"] for r in naive if r["operation"] == operation] for operation in ("sum", "max")
+    }
+    assert all(found == sorted(found, reverse=True) for found in speeds.values())
 
 
 def test_trees_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,10 +40,12 @@ def one_range(rounds: int, progress: Progress, sizes: Iterable[int] = SIZES) -> 
         able = [name for name, kind in TECHNIQUES.items() if kind.need in offers(operator)]
         for size in sizes:
             progress(f"{operation}, one range of {size}")
-            runs = {name: _run_of(KERNELS[name], operator, _shortened(name, source, size), size) for name in able}
-            speeds = _in_turn({name: run for name, (run, _) in runs.items()}, rounds)
-            for name, (run, slides) in runs.items():
-                timed, window = _timed(KERNELS[name], operator, source, size, name)
+            stretches = {name: _stretch(name, source, size, SLIDES, 4 * size) for name in able}
+            runs = {name: _run_of(KERNELS[name], operator, stretch) for name, stretch in stretches.items()}
+            speeds = _in_turn(runs, rounds)
+            for name, run in runs.items():
+                slides = stretches[name].slides
+                timed = _timed(KERNELS[name], operator, _stretch(name, source, size, TIMED, size))
                 yield {
                     "setting": "one range",
                     "operation": operation,
@@ -52,8 +54,8 @@ def one_range(rounds: int, progress: Progress, sizes: Iterable[int] = SIZES) -> 
                     "slides": slides,
                     "per_second": round(slides / speeds[name]),
                     "held": int(run()),
-                    "nanoseconds": timed,
-                    "timed_slides": window,
+                    "nanoseconds": {label: round(float(np.quantile(timed, q)), 1) for label, q in QUANTILES.items()},
+                    "timed_slides": len(timed),
                 }
 
 
@@ -101,8 +103,10 @@ def _first_call(name: str, operator: Operator, folder: str) -> float:
     code = f"""
 import time, numpy as np
 from muntin.kernels.catalogue import reduce_ranges
+from muntin.kernels.entrance import ranges
 from muntin.kernels.operators import {type(operator).__name__}
 ends = np.arange(10)
+ranges(ends, ends + 1, 11)  # compiled for all techniques
 start = time.perf_counter()
 reduce_ranges({type(operator).__name__}(), np.ones(11), ends, ends + 1, by={name!r})
 print(time.perf_counter() - start)
@@ -118,17 +122,31 @@ def _bound(kernel: Callable[..., int], *arguments: Any) -> Callable[[], int]:
     return lambda: kernel(*arguments)
 
 
-def _shortened(name: str, source: Any, size: int) -> Any:
-    """Give fewer values to a technique whose slides take as many operations as the range has partials."""
-    slides = SLIDES if name != "naive" else max(LEAST, min(SLIDES, WORK // size))
-    return source[: slides + min(size, 4 * slides)] if name == "naive" else source[: SLIDES + 4 * size]
+class Stretch(NamedTuple):
+    """A stretch of slides: slide k reads the values from k + lo, or 0, to k + hi."""
+
+    values: Any
+    lo: int
+    hi: int
+    slides: int
+    filling: int
+    """How many slides at the start have a shorter range than the others."""
 
 
-def _run_of(kernel: Callable[..., int], operator: Operator, values: Any, size: int) -> tuple[Callable[[], int], int]:
-    """Give a run, compiled already, and how many slides it has."""
-    out = np.empty_like(values)
-    kernel(operator, values[:100], 1 - size, 1, out[:100])
-    return _bound(kernel, operator, values, 1 - size, 1, out), len(values)
+def _stretch(name: str, source: Any, size: int, slides: int, more: int) -> Stretch:
+    """Give so many slides, and more by which the window fills and turns over.
+
+    A technique whose slides take as many operations as the range has partials gets fewer slides, and a full range in
+    each: nothing but the range decides what its slide costs.
+    """
+    if name == "naive":
+        fewer = max(LEAST, min(slides, WORK // size))
+        return Stretch(source[: fewer + size - 1], 0, size, fewer, 0)
+    return Stretch(source[: slides + more], 1 - size, 1, slides + more, size - 1)
+
+
+def _run_of(kernel: Callable[..., int], operator: Operator, stretch: Stretch) -> Callable[[], int]:
+    return _bound(kernel, operator, stretch.values, stretch.lo, stretch.hi, np.empty(stretch.slides))
 
 
 def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
@@ -144,19 +162,13 @@ def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float
     return {name: median(found) for name, found in times.items()}
 
 
-def _timed(
-    kernel: Callable[..., int], operator: Operator, source: Any, size: int, name: str
-) -> tuple[dict[str, float], int]:
-    """Give quantiles of the time of a slide once the window is full; reading the clock is in it."""
-    slides = TIMED if name != "naive" else max(LEAST, min(TIMED, WORK // size))
-    warm = size if name != "naive" else min(size, 4 * slides)
-    values = source[: slides + warm]
-    marks, out = np.zeros(len(values), np.int64), np.empty_like(values)
+def _timed(kernel: Callable[..., int], operator: Operator, stretch: Stretch) -> Any:
+    """Give the nanoseconds of every slide with a full range; reading the clock is in it."""
+    marks, out = np.zeros(stretch.slides, np.int64), np.empty(stretch.slides)
     timed = Timed(operator, marks)
-    kernel(timed, values[:100], 1 - size, 1, out[:100])
+    kernel(timed, stretch.values, stretch.lo, stretch.hi, out[:0])  # compiled
     start = perf_counter()
-    kernel(timed, values, 1 - size, 1, out)
+    kernel(timed, stretch.values, stretch.lo, stretch.hi, out)
     elapsed = perf_counter() - start
     tick = elapsed * 1e9 / max(1, int(marks[-1] - marks[0]))
-    found = np.diff(marks)[warm - 1 :] * tick
-    return {label: round(float(np.quantile(found, level)), 1) for label, level in QUANTILES.items()}, len(found)
+    return np.diff(marks)[stretch.filling :] * tick

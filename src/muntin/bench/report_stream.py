@@ -31,7 +31,8 @@ def stream_section(result: Row) -> str:
             f"![Events per second against the number of windows]({STREAM_FIGURE})",
             "Thousand events per second:",
             _pivot(rows, lambda found: f"{found['events_per_second'] / 1000:,.0f}"),
-            "State rows at most (columnar state packs many slices into one):",
+            "State rows at most, the sum over the queries where each window has its own (columnar state packs many "
+            "slices into one row):",
             _pivot(rows, lambda found: f"{found['state_rows']:,}"),
             "Checkpoint, MB at the end:",
             _pivot(rows, lambda found: f"{found['checkpoint_bytes'] / 1e6:,.1f}"),

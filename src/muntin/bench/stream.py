@@ -139,19 +139,23 @@ def _run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
 
 
 def _measured(setting: Setting, seconds: float, size: int, reports: list[Any]) -> Row:
+    """Put together what the queries of one contender report: each keeps its own state, so states add up."""
     durations = [p["durationMs"]["triggerExecution"] for each in reports for p in each if p["numInputRows"]]
-    state = [sum(op["numRowsTotal"] for op in p["stateOperators"]) for each in reports for p in each]
-    memory = [sum(op["memoryUsedBytes"] for op in p["stateOperators"]) for each in reports for p in each]
     cuts = quantiles(durations, n=100) if len(durations) > 1 else durations * 99
     return {
         "seconds": round(seconds, 3),
         "events_per_second": round(setting.events / seconds),
-        "state_rows": max(state, default=0) * (1 if len(reports) == 1 else len(reports)),
-        "state_bytes": max(memory, default=0),
+        "state_rows": sum(_most(each, "numRowsTotal") for each in reports),
+        "state_bytes": sum(_most(each, "memoryUsedBytes") for each in reports),
         "checkpoint_bytes": size,
         "batch_p50_ms": round(median(durations)),
         "batch_p99_ms": round(cuts[98]),
     }
+
+
+def _most(progress: list[Any], measure: str) -> int:
+    """Give the most that all state operators of a query had together after one of its micro-batches."""
+    return max((sum(op[measure] for op in p["stateOperators"]) for p in progress), default=0)
 
 
 def _asked(

@@ -87,7 +87,7 @@ def _steps_by_one(ends):  # type: ignore[no-untyped-def]
 @overload(protocol.longest)
 def _longest(lo, hi, slides):  # type: ignore[no-untyped-def]
     if isinstance(lo, types.Integer):
-        return lambda lo, hi, slides: min(hi - lo, slides)
+        return lambda lo, hi, slides: min(hi - lo, slides - 1 + hi)
 
     def over(lo, hi, slides):  # type: ignore[no-untyped-def]
         most = np.int64(1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from muntin.errors import QueryError
 from muntin.kernels.compiling import compiled
+from muntin.kernels.entrance import at_least, groups, longs
 from muntin.kernels.protocol import Longs
 
 
@@ -16,7 +18,10 @@ def preceding(bounds: Longs, time: Longs, range: int, first: int, end: int) -> L
     >>> preceding(np.array([0, 4, 5]), np.array([1, 3, 3, 9, 2]), range=2, first=1, end=5).tolist()
     [0, 0, 3, 4]
     """
-    return _preceding(bounds, time, range, first, end)  # type: ignore[no-any-return]
+    at_least(0, range=range)
+    times = longs(time, "time")
+    _check_stretch(first, end, len(times))
+    return _preceding(groups(bounds, len(times)), times, range, first, end)  # type: ignore[no-any-return]
 
 
 def latest(bounds: Longs, count: int, first: int, end: int) -> Longs:
@@ -25,8 +30,11 @@ def latest(bounds: Longs, count: int, first: int, end: int) -> Longs:
     >>> latest(np.array([0, 4, 5]), count=3, first=1, end=5).tolist()
     [0, 0, 1, 4]
     """
+    at_least(1, count=count)
+    ends = groups(bounds)
+    _check_stretch(first, end, int(ends[-1]))
     rows = np.arange(first, end)
-    begins = bounds[np.searchsorted(bounds, rows, side="right") - 1]
+    begins = ends[np.searchsorted(ends, rows, side="right") - 1]
     return np.maximum(begins, rows - (count - 1))
 
 
@@ -36,7 +44,13 @@ def after_ties(bounds: Longs, time: Longs) -> Longs:
     >>> after_ties(np.array([0, 4, 5]), np.array([1, 3, 3, 9, 9])).tolist()
     [1, 3, 3, 4, 5]
     """
-    return _after_ties(bounds, time)  # type: ignore[no-any-return]
+    times = longs(time, "time")
+    return _after_ties(groups(bounds, len(times)), times)  # type: ignore[no-any-return]
+
+
+def _check_stretch(first: int, end: int, count: int) -> None:
+    if not 0 <= first <= end <= count:
+        raise QueryError(f"rows {first} to {end} do not lie within {count} rows. Use 0 ≤ first ≤ end ≤ {count}.")
 
 
 @compiled

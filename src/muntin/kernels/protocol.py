@@ -102,7 +102,7 @@ def steps_by_one(ends: Any) -> bool:
 
 def longest(lo: Any, hi: Any, slides: Any) -> Any:
     """Give the length of the longest range, at least 1."""
-    return max(1, int((hi - lo).max(initial=1))) if isinstance(lo, np.ndarray) else min(hi - lo, slides)
+    return max(1, int((hi - lo).max(initial=1))) if isinstance(lo, np.ndarray) else min(hi - lo, slides - 1 + hi)
 
 
 def answers(asked: Any, slide: Any) -> Any:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from muntin.kernels.catalogue import Column, reduce_ranges
+from muntin.errors import QueryError
+from muntin.kernels.catalogue import reduce_ranges
+from muntin.kernels.entrance import Column
 from muntin.kernels.operators import Operator
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
@@ -30,12 +32,21 @@ def sliced_windows(
     >>> found.start.tolist(), results.tolist(), slices.tolist()
     ([-3, 0, 3, 6, 9], [1, 10, 25, 30, 9], [3, 12, 21, 9])
     """
+    if len(time) != len(values) or not cuts:
+        raise QueryError(
+            f"{len(time)} times, {len(values)} values and {len(cuts)} grids. Give every value its time, and a grid."
+        )
     slides, rests = (np.array(side, np.int64) for side in zip(*cuts, strict=True))
     starts = slice_starts(np.array([0, len(time)]), time, slides, rests)
     first = np.flatnonzero(np.concatenate(([len(time) > 0], starts[1:] != starts[:-1])))
     after = np.append(first[1:], len(time))[: len(first)]
     slices = reduce_ranges(operator, values, first, after, by="naive")
     found = spans(np.array([0, len(time)]), time, *shape)
+    edges = slice_starts(np.array([0, len(found.start)]), found.start, slides, rests)
+    if (edges != found.start).any():
+        raise QueryError(
+            f"instances of ⟨range, slide, offset⟩ = {shape} begin off the grids {cuts}. Add a grid of its slide."
+        )
     lo, hi = np.searchsorted(first, found.lo), np.searchsorted(after, found.hi, side="right")
     whole, rest = lo < hi, np.append(first, len(time))[hi]
     results = reduce_ranges(operator, slices, lo, np.maximum(lo, hi), by=by)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from muntin.errors import QueryError
 from muntin.kernels.compiling import compiled
+from muntin.kernels.entrance import at_least, groups, longs
 from muntin.kernels.protocol import Longs
 
 
@@ -14,7 +16,13 @@ def slice_starts(bounds: Longs, time: Longs, slides: Longs, residues: Longs) -> 
     >>> slice_starts(np.array([0, 4]), np.array([1, 5, 6, 13]), np.array([5, 4]), np.array([0, 0])).tolist()
     [0, 5, 5, 12]
     """
-    return _slice_starts(bounds, time, slides, residues)  # type: ignore[no-any-return]
+    times, steps, rests = longs(time, "time"), longs(slides, "slides"), longs(residues, "residues")
+    if not len(steps) or len(steps) != len(rests):
+        raise QueryError(
+            f"{len(steps)} slides and {len(rests)} residues are no grids. Give one of each for every grid."
+        )
+    at_least(1, slide=int(steps.min()))
+    return _slice_starts(groups(bounds, len(times)), times, steps, rests)  # type: ignore[no-any-return]
 
 
 @compiled

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from muntin.errors import QueryError
 from muntin.kernels.compiling import compiled
+from muntin.kernels.entrance import Column, ranges, values_for
+from muntin.kernels.operators import FirstMax, FirstMin, Max, Min
 from muntin.kernels.protocol import (
+    Longs,
     answers,
     bare,
     capacity,
@@ -94,9 +99,23 @@ def slick_deque_many(op, values, asked, out):  # type: ignore[no-untyped-def]
     return 2 * most
 
 
+def slick_deque_places(
+    operator: Min | Max | FirstMin | FirstMax, values: ArrayLike, valid: Column, lo: ArrayLike, hi: ArrayLike
+) -> Longs:
+    """Give the row of every range's result, -1 where no row is valid.
+
+    >>> slick_deque_places(Max(), [3, 9, 4], np.array([True, False, True]), [0, 1, 1], [2, 2, 3]).tolist()
+    [0, -1, 2]
+    """
+    column = values_for(operator, values)
+    if len(valid) != len(column):
+        raise QueryError(f"valid has {len(valid)} places for {len(column)} values. Give each value its own.")
+    checked = ranges(lo, hi, len(column))
+    return _places(operator, column, valid, checked.lo, checked.hi)  # type: ignore[no-any-return]
+
+
 @compiled
-def slick_deque_places(op, values, valid, lo, hi):  # type: ignore[no-untyped-def]
-    """Give the row of every range's result, -1 where no row is valid."""
+def _places(op, values, valid, lo, hi):  # type: ignore[no-untyped-def]
     out = np.full(len(lo), -1)
     around = capacity(longest(lo, hi, len(lo))) - 1
     rows, kept = np.empty(around + 1, np.int64), np.empty(around + 1, values.dtype)

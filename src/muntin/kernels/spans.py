@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from muntin.kernels.compiling import compiled
+from muntin.kernels.entrance import at_least, groups, longs
 from muntin.kernels.protocol import Longs
 
 
@@ -39,7 +40,9 @@ def spans(
     >>> spans(np.array([0, 3]), np.array([1, 5, 30]), 10, 5, 0, first=0, last=25).start.tolist()
     [0, 5, 25]
     """
-    return Spans(*_spans(bounds, time, reach, slide, offset, first, last))
+    at_least(1, reach=reach, slide=slide)
+    times = longs(time, "time")
+    return Spans(*_spans(groups(bounds, len(times)), times, reach, slide, offset, first, last))
 
 
 @compiled
