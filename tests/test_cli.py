@@ -65,7 +65,7 @@ def test_html_and_mermaid_escape_ids() -> None:
         (("plan", "5m 10m"), "Error: units in '5m 10m' do not fall. Write '1h30m' for one duration, '5m, 10m' for two"),
         (("plan", "10m 1h, 2h"), "Error: units in '10m 1h' do not fall"),
         (("plan", "20 minutes", "--horizon", "40"), "Error: horizon 40 has no unit but the windows have"),
-        (("windows", "add", "build/none", "3600"), "Error: window ⟨3600,3600⟩ has no unit of time"),
+        (("windows", "add", "build/none", "3600"), "Error: range 3600 has no unit of time"),
     ],
 )
 def test_mistakes_end_with_a_message(arguments: tuple[str, ...], message: str) -> None:

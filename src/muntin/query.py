@@ -166,13 +166,13 @@ def check_units(windows: Iterable[Window]) -> None:
 
     >>> check_units([Window(3600)])
     Traceback (most recent call last):
-    muntin.errors.QueryError: window ⟨3600,3600⟩ has no unit of time. Write '3600 seconds', or whatever unit is meant.
+    muntin.errors.QueryError: range 3600 has no unit of time. Write '3600 seconds', or whatever unit is meant.
     """
     for window in windows:
         if not window.is_timed:
-            raise QueryError(
-                f"window {window} has no unit of time. Write '{window.range} seconds', or whatever unit is meant."
-            )
+            of = "" if window.id is None else f" of window {window.id!r}"
+            remedy = f"Write '{window.range} seconds', or whatever unit is meant."
+            raise QueryError(f"range {window.range}{of} has no unit of time. {remedy}")
 
 
 def _windows(windows: Windows) -> tuple[Window, ...]:
