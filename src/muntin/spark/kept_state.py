@@ -6,10 +6,11 @@ Spark's own reader of state stores does the work, so it can be asked while the q
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -17,11 +18,14 @@ from pyspark.sql import functions as F
 
 from muntin.duration import Duration
 from muntin.errors import QueryError
+from muntin.paths import StrPath, existing, url
 from muntin.spark.bucket import Head
 from muntin.spark.terms import any_open
 
 SLICES = "slices"
 """What the slices of all windows together are called."""
+_QUOTED = re.compile(r"""[\x00-\x1f"#%<>?\[\\\]^`{|}\x7f\s]""")
+"""Characters that URLs quote: Spark 4.3 reads state from the folder with the quoted name, which does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +44,33 @@ class Kept:
         return f"{self.name} {self.rows:,}"
 
 
-def state(checkpoint: str | os.PathLike[str], spark: SparkSession | None = None) -> tuple[Kept, ...]:
+def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept, ...]:
     """Read from a checkpoint what is kept for which window, as of the last complete micro-batch.
 
     Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
     ids. Operators that are not Muntin's are left out.
     """
+    folder = _checkpoint(checkpoint)
     session = spark or SparkSession.getActiveSession()
     if session is None:
         raise QueryError("no Spark session is active. Call mt.session() first, or give spark=.")
-    path = os.fspath(checkpoint)
+    path = url(folder)
     operators = session.read.format("state-metadata").load(path)
     found = operators.select("operatorId", "operatorProperties", "operatorName").distinct().orderBy("operatorId")
     return tuple(kept for row in found.collect() for kept in _kept(session, path, row))
+
+
+def _checkpoint(path: StrPath) -> Path:
+    """Give the folder of a checkpoint; refuse one in which Spark would find nothing."""
+    folder = existing(path, "checkpoint")
+    if not (folder / "metadata").exists():
+        raise QueryError(f"{folder} is no checkpoint of a streaming query. Give what its checkpointLocation was.")
+    if quoted := _QUOTED.search(str(folder)):
+        raise QueryError(
+            f"Spark cannot read state from {folder}, since its path has {quoted[0]!r}. "
+            "Make a symbolic link to it that has no such characters, and give that."
+        )
+    return folder
 
 
 def _kept(spark: SparkSession, path: str, row: Row) -> Iterator[Kept]:
