@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,6 +52,7 @@ def test_files_are_for_people(tmp_path: Path) -> None:
     added = registry.add(mt.hopping("1 hour", "5 minutes", offset="30 s"), since=datetime(2024, 5, 1, tzinfo=UTC))
     assert (added.id, added.state, added.since) == ("1h/5m+30s", "waiting", 1_714_521_600_000_000)
     assert json.loads((tmp_path / "00000001.json").read_text()) == {
+        "format": 1,
         "version": 1,
         "change": "add",
         "id": "1h/5m+30s",
@@ -87,7 +89,7 @@ def test_other_files_in_the_folder_are_no_changes(tmp_path: Path) -> None:
     (tmp_path / "00000001.json~").write_text((tmp_path / "00000001.json").read_text())
     assert [one.id for one in registry.list()] == ["a"]
     (tmp_path / "00000002.json").write_text((tmp_path / "00000001.json").read_text())
-    with pytest.raises(mt.QueryError, match=r"00000002\.json says that it is change 1\. Remove it by hand"):
+    with pytest.raises(mt.QueryError, match=r"00000002\.json says that it is change 1\. Remove the file"):
         registry.list()
 
 
@@ -100,10 +102,13 @@ def test_only_who_writes_makes_the_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "is no change"),
-        ("[]", "is no change"),
-        ('{"version": 1, "change": "add"}', "is no change"),
-        ('{"version": 0, "change": "remove", "id": "a", "until": null}', "is no change"),
+        ("", "is damaged"),
+        ("[]", "is damaged"),
+        ("\x00\x00", "is damaged"),
+        ('{"version": 1, "change": "add"}', "is damaged"),
+        ('{"version": 1, "change": ["add"]}', "is damaged"),
+        ('{"version": 0, "change": "remove", "id": "a", "until": null}', "is damaged"),
+        ('{"version": 1, "change": "none", "format": "new"}', "'new' is no whole number"),
         ('{"version": 7, "change": "remove", "id": "a", "until": null}', "says that it is change 7"),
         ('{"version": 1, "change": "add", "id": "a", "window": {"range": "1 parsec"}, "since": null}', "parsec"),
         ('{"version": 1, "change": "remove", "id": "a", "until": "soon"}', "until 'soon' is no time"),
@@ -113,6 +118,139 @@ def test_what_is_no_change_is_refused(tmp_path: Path, text: str, problem: str) -
     (tmp_path / "00000001.json").write_text(text)
     with pytest.raises(mt.QueryError, match=problem):
         WindowRegistry(tmp_path).list()
+
+
+def test_a_number_is_never_given_twice(tmp_path: Path) -> None:
+    """Spark reads a path once: a window under a number that was used before would wait for ever."""
+    registry = WindowRegistry(tmp_path)
+    registry.add(mt.tumbling("1 s"), id="a")
+    registry.add(mt.tumbling("2 s"), id="b")
+    (tmp_path / "00000002.json").write_text('{"version": 2, "chan')
+    for call in (
+        registry.list,
+        registry.windows,
+        lambda: registry.add(mt.tumbling("3 s")),
+        lambda: registry.remove("a"),
+    ):
+        with pytest.raises(mt.QueryError, match=r"00000002\.json is damaged .*Remove the file.*not used again"):
+            call()
+    (tmp_path / "00000002.json").unlink()
+    assert WindowRegistry(tmp_path).add(mt.tumbling("3 s"), id="c").version == 3
+    assert registry.changes()[1] == Change(2)
+    assert [one.id for one in registry.list()] == ["a", "c"]
+    for removed in ("00000003.json", "00000002.json"):  # whatever is removed, and whether it was damaged or not
+        (tmp_path / removed).unlink()
+    assert registry.add(mt.tumbling("3 s"), id="c").version == 4
+    assert [one.id for one in registry.list()] == ["a", "c"]
+
+
+def test_a_damaged_file_that_no_registry_wrote_has_a_used_number_too(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    registry.add(mt.tumbling("1 s"), id="a")
+    (tmp_path / "00000002.json").write_text("scribbled")
+    (tmp_path / "20240501.json").write_text("a backup of that day")
+    for name in ("00000002.json", "20240501.json"):
+        with pytest.raises(mt.QueryError, match=name):
+            registry.list()
+        (tmp_path / name).unlink()
+    assert registry.add(mt.tumbling("2 s"), id="b").version == 3
+    assert len(registry.changes()) == 3
+
+
+def test_several_processes_write_after_a_change_was_removed(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    for n in range(1, 4):
+        registry.add(mt.tumbling(f"{n} s"), id=f"first-{n}")
+    (tmp_path / "00000003.json").unlink()
+    commands = [[sys.executable, "-c", WRITER, str(tmp_path), str(number)] for number in range(2)]
+    writers = [subprocess.Popen(command) for command in commands]
+    assert [writer.wait(120) for writer in writers] == [0, 0]
+    assert [change.version for change in registry.changes()] == list(range(1, 34))
+    assert registry.changes()[2] == Change(3)
+    assert {one.id for one in registry.list()} == {"first-1", "first-2"} | {
+        f"{w}-{n}" for w in range(2) for n in range(2, 11, 2)
+    }
+
+
+def test_a_removed_change_that_a_query_has_taken_comes_back(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    added = registry.add(mt.hopping("1 hour", "5 minutes"), id="a")
+    shape = {"range": "1h", "slide": "5m", "offset": "0s"}
+    registry.report("query", [{"version": 1, "id": "a", "window": shape, "since": 7, "until": None}], 1)
+    (tmp_path / "00000001.json").unlink()
+    (tmp_path / "_queries" / "another.json").write_text("{")
+    registry.settle()
+    assert registry.changes() == (Change(1, "a", added.window, 7),)
+    assert registry.needed("query") == (added.window,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"written": "2024"}',
+        '{"written": "2024", "windows": [{}], "newest": 1, "missing": []}',
+        '{"written": "2024", "windows": [], "newest": "1", "missing": []}',
+        '{"written": "2024", "windows": [{"version": 1, "id": "a", "window": {"range": 0}}], "newest": 1}',
+    ],
+)
+def test_a_damaged_report_is_no_report(tmp_path: Path, text: str) -> None:
+    """People are told what to do; slices are cut for all windows, which is always enough."""
+    registry = WindowRegistry(tmp_path)
+    registry.add(mt.tumbling("1 s"), id="a")
+    registry.report("query", [], 1)
+    assert registry.needed("query") == ()
+    (tmp_path / "_queries" / "query.json").write_text(text)
+    assert registry.needed("query") == (Window("1 s"),)
+    assert registry.reported("query") is None
+    with pytest.raises(mt.QueryError, match=r"query\.json is damaged .*Remove the file; the query writes it again"):
+        registry.list()
+
+
+def test_formats_of_later_versions_are_refused(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    registry.add(mt.tumbling("1 s"), id="a")
+    registry.report("query", [], 1)
+    change, report = tmp_path / "00000001.json", tmp_path / "_queries" / "query.json"
+    for file in (change, report):
+        fields = json.loads(file.read_text())
+        assert fields.pop("format") == 1
+        file.write_text(json.dumps(fields))  # as older versions wrote it
+        assert (len(registry.list()), registry.needed("query")) == (1, ())
+        file.write_text(json.dumps(fields | {"format": 2, "more": "to say"}))
+        calls: list[Callable[[], object]] = [registry.list, lambda: registry.needed("query")]
+        for call in calls:
+            with pytest.raises(mt.QueryError, match=rf"{file.name} has format 2, .* a newer version .* Upgrade Muntin"):
+                call()
+        file.write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    "path", ["s3a://bucket/windows", "hdfs://host/windows", "dbfs:/windows", "file://host/windows"]
+)
+def test_other_file_systems_are_refused(path: str) -> None:
+    for given in (path, Path(path)):
+        if "file:" not in path or isinstance(given, str):  # a Path has lost its host
+            with pytest.raises(mt.QueryError, match="on another file system, which is not supported yet"):
+                WindowRegistry(given)
+
+
+def test_paths_of_files_are_refused_and_urls_of_folders_are_not(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "windows"):
+        with pytest.raises(mt.QueryError, match="/file is a file"):
+            WindowRegistry(path)
+    for nothing in ("", None):
+        with pytest.raises(mt.QueryError, match="is no path"):
+            WindowRegistry(nothing)  # type: ignore[arg-type]
+    assert {WindowRegistry(f"{scheme}{tmp_path}").path for scheme in ("", "file:", "file://")} == {tmp_path}
+
+
+@pytest.mark.parametrize("name", ["[ab]", "{a,b}", "a b*?", "100%20#"])
+def test_any_name_of_a_folder_will_do(tmp_path: Path, name: str) -> None:
+    WindowRegistry(tmp_path / name).add(mt.tumbling("1 s"), id="a")
+    assert [one.id for one in WindowRegistry(tmp_path / name).list()] == ["a"]
 
 
 def test_mistakes_are_refused(tmp_path: Path) -> None:
@@ -150,3 +288,12 @@ def test_the_command_line_changes_a_registry(tmp_path: Path) -> None:
     assert "five" not in run("list", folder)
     assert "no window 'five'" in run("remove", folder, "five", code=1)
     assert "unknown unit" in run("add", folder, "5 parsecs", code=1)
+    typo = str(tmp_path / "typo")
+    for arguments in (("list", typo), ("remove", typo, "five")):
+        assert f"there is no folder {typo}" in run(*arguments, code=1)
+    assert not Path(typo).exists()
+    assert "not supported yet" in run("add", "s3a://bucket/windows", "5 minutes", code=1)
+    assert "is a file" in run("list", f"{folder}/00000001.json", code=1)
+    (tmp_path / "_queries").mkdir()
+    (tmp_path / "_queries" / "query.json").write_text("")
+    assert "query.json is damaged" in run("list", folder, code=1)

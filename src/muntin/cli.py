@@ -13,6 +13,7 @@ import click
 from muntin import __version__
 from muntin.choices import Algorithm
 from muntin.errors import MuntinError
+from muntin.paths import existing
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.html import to_page
 from muntin.registry import WindowRegistry
@@ -101,7 +102,7 @@ def windows() -> None:
     """Add, remove and list the windows of a running query, kept in the folder REGISTRY."""
 
 
-_registry = click.argument("registry", type=click.Path(path_type=Path, file_okay=False))
+_registry = click.argument("registry")
 
 
 @windows.command("add")
@@ -109,7 +110,7 @@ _registry = click.argument("registry", type=click.Path(path_type=Path, file_okay
 @click.argument("window")
 @click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
 @click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
-def windows_add(registry: Path, window: str, id: str | None, since: str | None) -> None:
+def windows_add(registry: str, window: str, id: str | None, since: str | None) -> None:
     """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
     with _errors_as_messages():
         click.echo(WindowRegistry(registry).add(window, id, since))
@@ -119,7 +120,7 @@ def windows_add(registry: Path, window: str, id: str | None, since: str | None) 
 @_registry
 @click.argument("id")
 @click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
-def windows_remove(registry: Path, id: str, until: str | None) -> None:
+def windows_remove(registry: str, id: str, until: str | None) -> None:
     """Remove the window ID."""
     with _errors_as_messages():
         WindowRegistry(registry).remove(id, until)
@@ -127,23 +128,27 @@ def windows_remove(registry: Path, id: str, until: str | None) -> None:
 
 @windows.command("list")
 @_registry
-def windows_list(registry: Path) -> None:
+def windows_list(registry: str) -> None:
     """List windows, and since when they count."""
     with _errors_as_messages():
-        for one in WindowRegistry(registry).list():
+        for one in WindowRegistry(existing(registry, "registry")).list():
             click.echo(one)
 
 
 @main.command("state")
-@click.argument("checkpoint", type=click.Path(path_type=Path, exists=True, file_okay=False))
-def state_command(checkpoint: Path) -> None:
+@click.argument("checkpoint")
+def state_command(checkpoint: str) -> None:
     """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
-    from muntin.spark import session, state
+    with _errors_as_messages():
+        folder = existing(checkpoint, "checkpoint")  # before Spark starts
+        from muntin.spark import session, state
 
-    spark = session(app="muntin state")
-    for kept in state(checkpoint.absolute(), spark):
-        click.echo(f"operator {kept.operator}: {kept}")
-    spark.stop()
+        spark = session(app="muntin state")
+        try:
+            for kept in state(folder, spark):
+                click.echo(f"operator {kept.operator}: {kept}")
+        finally:
+            spark.stop()
 
 
 @main.group("bench")

@@ -1,15 +1,15 @@
 """Windows that come and go while a streaming query runs.
 
-A registry is a folder of numbered files, one for each change, that are written once and never touched again. A running
-query reads them as a stream of their own, so Spark's checkpoint knows which change belongs to which micro-batch.
+A registry is a folder of numbered files, one for each change. A file appears at once and is never written again, and
+its number is never given to another change. A running query reads the files as a stream of their own, so Spark's
+checkpoint knows which change belongs to which micro-batch.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -17,61 +17,117 @@ from pathlib import Path
 from typing import Any
 
 from muntin.errors import QueryError
+from muntin.paths import StrPath, create, existing, folder, put
 from muntin.query import check_units, check_windows
 from muntin.window import Window
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
 
-CHANGES = "[0-9]*.json"
+FORMAT = 1
+"""The newest format of changes and reports that this version reads, and the one that it writes."""
+CHANGES = "[0-9]" * 8 + ".json"
 """The names of files that are changes; whatever else is in the folder is not."""
 REPORTS = "_queries"
 """The folder of what queries say of their windows; Spark does not read folders with such names."""
+NUMBERS = "_numbers"
+"""The folder of all numbers that changes have had: a number stays used when its change is removed by hand."""
 
-_NOTHING: dict[str, Any] = {"written": "", "windows": [], "newest": 0, "missing": []}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-_FIELDS = {"add": {"version", "change", "id", "window", "since"}, "remove": {"version", "change", "id", "until"}}
+_FIELDS = {"add": {"id", "window", "since"}, "remove": {"id", "until"}, "none": set()}
+
+
+class _DamagedError(QueryError):
+    """A file says nothing that can be read."""
+
+
+class _NewerError(QueryError):
+    """A file has a format of a later version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A window that is added, or one that is removed."""
+    """A window that is added, one that is removed, or nothing in place of a change that was lost."""
 
     version: int
     """The number of the change, from 1."""
-    id: str
-    window: Window | None
+    id: str = ""
+    """The id of the window; empty where the change was lost."""
+    window: Window | None = None
     """The window that is added; None for a removal."""
     at: int | None = None
     """The event time from which on an added window was asked for, or until which a removed one was."""
 
     def to_json(self) -> str:
         """Write the change so that people can read it."""
-        if self.window is None:
-            told: dict[str, Any] = {"change": "remove", "id": self.id, "until": _text(self.at)}
+        fields: dict[str, Any]
+        if not self.id:
+            fields = {"change": "none"}
+        elif self.window is None:
+            fields = {"change": "remove", "id": self.id, "until": _text(self.at)}
         else:
-            shape = {name: str(getattr(self.window, name)) for name in ("range", "slide", "offset")}
-            told = {"change": "add", "id": self.id, "window": shape, "since": _text(self.at)}
-        return json.dumps({"version": self.version} | told, indent=2, ensure_ascii=False) + "\n"
+            fields = {"change": "add", "id": self.id, "window": lengths(self.window), "since": _text(self.at)}
+        return _json({"version": self.version} | fields)
 
     @staticmethod
-    def from_json(text: str, origin: str = "a change") -> Change:
+    def from_json(text: str, origin: str = "a change of the registry") -> Change:
         """Read a change back, and refuse what is none.
 
         >>> Change.from_json(Change(1, "w", Window("1 hour", "5 min"), 0).to_json()).window
         Window('1h', '5m', id='w')
         """
-        try:
-            told = json.loads(text)
-            if told.keys() != _FIELDS[told["change"]] or not isinstance(told["version"], int) or told["version"] < 1:
-                raise ValueError(f"its fields are {told}")
-            if told["change"] == "remove":
-                return Change(told["version"], told["id"], None, _micros(told["until"], "until"))
-            window = Window(**told["window"], id=told["id"]).timed()
-            return Change(told["version"], told["id"], window, _micros(told["since"], "since"))
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise QueryError(f"{origin} is no change of a window registry ({error}). Remove it by hand.") from error
+        with _damage(origin, "Remove the file, and repeat the change if it is missing; its number is not used again."):
+            fields = _fields(text, origin)
+            version, kind = fields.pop("version"), fields.pop("change")
+            if fields.keys() != _FIELDS[kind] or _whole(version) < 1:
+                raise ValueError(f"change {kind!r} with number {version} has the fields {list(fields)}")
+            match kind:
+                case "none":
+                    return Change(version)
+                case "remove":
+                    return Change(version, str(fields["id"]), None, _micros(fields["until"], "until"))
+            window = Window(**fields["window"], id=fields["id"]).timed()
+            return Change(version, window.label, window, _micros(fields["since"], "since"))
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A window that a query counts, as its report has it."""
+
+    version: int
+    id: str
+    since: int | None = None
+    until: int | None = None
+    window: Window | None = None
+    """None in reports of older versions."""
+
+    @staticmethod
+    def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
+        """Read an entry of a report."""
+        shape = None if window is None else Window(**window, id=id).timed()
+        return Taken(_whole(version), id, window=shape, **times)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a query says of its windows."""
+
+    windows: tuple[Taken, ...] = ()
+    newest: int = 0
+    """The newest change that the query has taken."""
+    missing: tuple[int, ...] = ()
+    """Older changes that have not come."""
+    written: str = ""
+
+    @staticmethod
+    def from_json(text: str, origin: str) -> Report:
+        """Read a report back, and refuse what is none."""
+        with _damage(origin, "Remove the file; the query writes it again with its next micro-batch."):
+            fields = _fields(text, origin)
+            windows = tuple(Taken.from_fields(**entry) for entry in fields["windows"])
+            missing = tuple(map(_whole, fields["missing"]))
+            return Report(windows, _whole(fields["newest"]), missing, str(fields["written"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +152,12 @@ class Registered:
 
 
 class WindowRegistry:
-    """Windows that a running query consults in every micro-batch; several processes may change it at once.
+    """The windows of a running query, which looks for changes in every micro-batch; several processes may change them.
 
-    The path must be seen by the driver and by all workers. Who adds a window to a running query finds in list() when it
-    starts, once the query has taken it.
+    The path is a folder that the driver and all workers see. After you add a window to a running query, `list()` shows
+    when it starts, once the query has taken it.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     registry = WindowRegistry(folder)
     ...     _ = registry.add(Window("5 minutes"), id="five")
@@ -110,8 +167,8 @@ class WindowRegistry:
     1h: ⟨1h,1h⟩ waiting
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path).absolute()
+    def __init__(self, path: StrPath) -> None:
+        self.path = folder(path, "registry")
 
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
@@ -132,11 +189,12 @@ class WindowRegistry:
                     raise QueryError(f"window id {other.id!r} is in use by {other.window}. Use another id.")
                 if other.window == named:
                     raise QueryError(f"window {named} is there already, as {other.id!r}. Use that one.")
-        return next(found for found in self._live() if found.id == named.label)
+        return next(one for one in self._live() if one.id == named.label)
 
     def remove(self, id: str, until: Moment | None = None) -> None:
         """Remove a window: nothing that ends after the watermark of the moment, or after `until` if later, is given."""
         asked = _micros(until, "until")
+        existing(self.path, "registry")
         for live in self._tried(lambda version: Change(version, id, None, asked)):
             if id not in (known := [other.id for other in live]):
                 raise QueryError(
@@ -145,18 +203,17 @@ class WindowRegistry:
 
     def list(self) -> tuple[Registered, ...]:
         """Give the windows that are live or ending, with what the query that took them last says of their times."""
-        reports = [self._report(file.stem) for file in (self.path / REPORTS).glob("*.json")]
-        last = max(reports, key=lambda report: str(report["written"]), default=_NOTHING)
-        taken = {told["version"]: told for told in last["windows"]}
+        last = max(self._reports(), key=lambda report: report.written, default=Report())
+        taken = {one.version: one for one in last.windows}
         live = {one.version for one in self._live()}
-        found = []
+        listed = []
         for version, one in self._added().items():
             if version in taken:
-                state, told = "running" if version in live else "ending", taken[version]
-                found.append(replace(one, since=told["since"], until=told["until"], state=state))
+                state, times = "running" if version in live else "ending", taken[version]
+                listed.append(replace(one, since=times.since, until=times.until, state=state))
             elif version in live:
-                found.append(one)
-        return tuple(found)
+                listed.append(one)
+        return tuple(listed)
 
     def windows(self) -> tuple[Window, ...]:
         """Give the windows that are live, with their ids."""
@@ -164,36 +221,79 @@ class WindowRegistry:
 
     def changes(self) -> tuple[Change, ...]:
         """Give all changes in order."""
-        return tuple(_change(str(file), file.stat().st_mtime_ns) for file in sorted(self.path.glob(CHANGES)))
+        return tuple(self._read(file) for file in sorted(self.path.glob(CHANGES)))
 
     def needed(self, query: str) -> tuple[Window, ...]:
         """Give the windows that slices must serve: those that a query counts, and those that it has not taken yet.
 
         That is at least what the query's own state knows of, at any moment: a window counts from when it is written
-        until the query says that it is done with it.
+        until the query says that it is done with it. Without a report that can be read, all windows count.
         """
-        report = self._report(query)
-        untaken = {c.version for c in self.changes() if c.version > report["newest"]} | set(report["missing"])
-        running = {told["version"] for told in report["windows"]}
+        report = self.reported(query) or Report()
+        untaken = {c.version for c in self.changes() if c.version > report.newest} | set(report.missing)
+        running = {one.version for one in report.windows}
         windows = (c.window for c in self.changes() if c.version in running | untaken)
         return tuple(dict.fromkeys(window for window in windows if window is not None))
 
     def report(self, query: str, windows: Sequence[dict[str, Any]], newest: int, missing: Sequence[int] = ()) -> None:
         """Say which windows a query counts, and which changes it has taken: all to the newest but the missing ones."""
-        folder = self.path / REPORTS
-        folder.mkdir(exist_ok=True)
-        told: dict[str, Any] = {"written": datetime.now(UTC).isoformat(), "windows": list(windows)}
-        told |= {"newest": newest, "missing": list(missing)}
-        temporary = _temporary(folder, json.dumps(told, indent=2, ensure_ascii=False))
-        temporary.replace(folder / f"{query}.json")
+        place = self.path / REPORTS
+        place.mkdir(exist_ok=True)
+        written = datetime.now(UTC).isoformat()
+        fields = {"written": written, "windows": list(windows), "newest": newest, "missing": list(missing)}
+        put(place / f"{query}.json", _json(fields))
 
-    def _report(self, query: str) -> dict[str, Any]:
-        """Give what a query has said; as of one that has said nothing if it has not."""
+    def reported(self, query: str) -> Report | None:
+        """Give what a query has said last; None if it has said nothing, or if that is damaged."""
+        file = self.path / REPORTS / f"{query}.json"
+        with suppress(FileNotFoundError, _DamagedError):
+            return Report.from_json(_content(file), str(file))
+        return None
+
+    def settle(self) -> None:
+        """Make the folder, and put a change in place of every one that was removed by hand.
+
+        It is the one that a query has taken under that number, else one that changes nothing. Spark remembers the files
+        that it has read: it reads none a second time, and fails where one that it must read again is gone.
+        """
+        (self.path / NUMBERS).mkdir(parents=True, exist_ok=True)
+        for version in sorted(self._marked() - self._present()):
+            create(self.path / _name(version), self._taken(version).to_json())
+
+    def _reports(self) -> tuple[Report, ...]:
+        return tuple(Report.from_json(_content(file), str(file)) for file in (self.path / REPORTS).glob("*.json"))
+
+    def _taken(self, version: int) -> Change:
+        """Give the change that a query has taken under a number; one that changes nothing if none has."""
+        for file in (self.path / REPORTS).glob("*.json"):
+            report = self.reported(file.stem) or Report()
+            for one in report.windows:
+                if one.version == version and one.window is not None:
+                    return Change(version, one.id, one.window, one.since)
+        return Change(version)
+
+    def _read(self, file: Path) -> Change:
+        """Read a change. If it is damaged, mark its number as used before somebody is told to remove it."""
         try:
-            found: dict[str, Any] = json.loads((self.path / REPORTS / f"{query}.json").read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return _NOTHING
-        return found
+            return _change(str(file), file.stat().st_mtime_ns)
+        except _DamagedError:
+            version = int(file.stem)
+            if version - 1 in {0} | self._present() | self._marked():  # others are none of ours: a date, say
+                with suppress(OSError):
+                    self._mark(version)
+            raise
+
+    def _mark(self, version: int) -> None:
+        (self.path / NUMBERS).mkdir(exist_ok=True)
+        (self.path / NUMBERS / str(version)).touch()
+
+    def _present(self) -> set[int]:
+        """Give the numbers of the files that are there."""
+        return {int(file.stem) for file in self.path.glob(CHANGES)}
+
+    def _marked(self) -> set[int]:
+        """Give the numbers that are marked as used."""
+        return {int(mark.name) for mark in (self.path / NUMBERS).glob("[0-9]*")}
 
     def _added(self) -> dict[int, Registered]:
         changes = self.changes()
@@ -211,43 +311,74 @@ class WindowRegistry:
 
     def _tried(self, make: Callable[[int], Change]) -> Iterator[Sequence[Registered]]:
         """Yield what is live until a change could be written as the next one; whoever is first has the number."""
-        self.path.mkdir(parents=True, exist_ok=True)
         while True:
-            version = max((change.version for change in self.changes()), default=0) + 1
+            self.settle()
+            newest = max(self._present(), default=0)
             yield self._live()
-            temporary = _temporary(self.path, make(version).to_json())
-            try:
-                os.link(temporary, self.path / _name(version))  # fails if the name is taken, unlike a rename
+            if newest:
+                self._mark(newest)  # its writer may have been killed before it did
+            if create(self.path / _name(newest + 1), make(newest + 1).to_json()):
+                self._mark(newest + 1)
                 return
-            except FileExistsError:
-                continue
-            finally:
-                temporary.unlink()
 
 
 @lru_cache(maxsize=10_000)
 def _change(file: str, _changed: int) -> Change:
     """Read a file, once: it is never written again."""
     path = Path(file)
-    found = Change.from_json(path.read_text(encoding="utf-8"), file)
-    if path.name != _name(found.version):
-        raise QueryError(f"{file} says that it is change {found.version}. Remove it by hand.")
-    return found
+    change = Change.from_json(_content(path), file)
+    if path.name != _name(change.version):
+        raise _DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
+    return change
+
+
+def lengths(window: Window) -> dict[str, str]:
+    """Write the lengths of a window as people read them."""
+    return {name: str(getattr(window, name)) for name in ("range", "slide", "offset")}
 
 
 def _name(version: int) -> str:
     return f"{version:08d}.json"
 
 
-def _temporary(folder: Path, text: str) -> Path:
-    """Write text completely under a hidden name."""
-    handle, name = tempfile.mkstemp(prefix=".", dir=folder)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(name).chmod(0o644)
-    return Path(name)
+def _content(file: Path) -> str:
+    """Read a text; bytes that are none are for the reader of JSON to refuse."""
+    return file.read_text(encoding="utf-8", errors="replace")
+
+
+def _json(fields: dict[str, Any]) -> str:
+    return json.dumps({"format": FORMAT} | fields, indent=2, ensure_ascii=False) + "\n"
+
+
+def _fields(text: str, origin: str) -> dict[str, Any]:
+    """Read the fields of a file; one without a format is of the first."""
+    fields: dict[str, Any] = json.loads(text)
+    form = fields.pop("format", 1)
+    if _whole(form) < 1:
+        raise ValueError(f"its format is {form}")
+    if form > FORMAT:
+        raise _NewerError(
+            f"{origin} has format {form}, and this version of Muntin reads formats up to {FORMAT}: a newer version has "
+            "written it. Upgrade Muntin."
+        )
+    return fields
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int):
+        raise ValueError(f"{value!r} is no whole number")
+    return value
+
+
+@contextmanager
+def _damage(origin: str, remedy: str) -> Iterator[None]:
+    """Say what is wrong with a file, and what to do."""
+    try:
+        yield
+    except _NewerError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _DamagedError(f"{origin} is damaged ({error}). {remedy}") from error
 
 
 def _micros(moment: object, name: str) -> int | None:

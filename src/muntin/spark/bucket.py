@@ -20,13 +20,13 @@ from muntin.fingerprint import Fingerprint, check_format, check_same
 from muntin.kernels.protocol import Longs
 from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing import Grid, edges, lies_on
-from muntin.registry import REPORTS, Change
+from muntin.registry import REPORTS, Change, lengths
 from muntin.spark.batches import Layout, Rows, joined
 from muntin.spark.combine import merged_slices
 from muntin.spark.emit import Stretch, emit, forest, needed, times
 from muntin.spark.packing import COUNT, pack, unpack
 from muntin.spark.terms import Due, Term, any_closed, any_open, kept
-from muntin.window import Shape
+from muntin.window import Shape, Window
 
 ROWS = 500_000
 """Instances in one message."""
@@ -345,6 +345,7 @@ def told(terms: Iterable[Term]) -> list[dict[str, Any]]:
         {
             "id": term.id,
             "version": term.version,
+            "window": lengths(Window(*term.shape).timed()),
             "since": None if term.since == -FOREVER else term.since,
             "until": None if term.until == FOREVER else term.until,
         }

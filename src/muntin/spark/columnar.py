@@ -18,6 +18,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.kernels.spans import FOREVER
+from muntin.paths import pattern
 from muntin.plan.slicing import slicing
 from muntin.registry import CHANGES, Change, WindowRegistry
 from muntin.spark import kernel
@@ -109,9 +110,10 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
 def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.frame.sparkSession
-    registry.path.mkdir(parents=True, exist_ok=True)
+    registry.settle()
     files = spark.readStream.schema("change string").option("pathGlobFilter", CHANGES)
-    texts = files.text(f"file://{registry.path}", wholetext=True)  # written by Python, so not Spark's default system
+    # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
+    texts = files.text(pattern(registry.path), wholetext=True)
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
     nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "grids": F.lit(None).cast("string")}
     return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
@@ -165,8 +167,10 @@ class Buckets(StatefulProcessor):
         self.head.update((outcome.head.to_json(),))
         self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
         head = outcome.head
-        if self.registry and key[0] == self.first and (before is None or head.terms != before.terms or news.changes):
-            WindowRegistry(self.registry).report(query_id(), told(head.terms), head.newest, head.missing)
+        if self.registry and key[0] == self.first:
+            registry, query = WindowRegistry(self.registry), query_id()
+            if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
+                registry.report(query, told(head.terms), head.newest, head.missing)
         if outcome.late:
             yield Row(data=None, late=outcome.late, dropped=outcome.dropped)
         for message in outcome.messages:

@@ -8,18 +8,15 @@ state has the fingerprint in the head of every bucket.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.fingerprint import Computed, Fingerprint, Input
-from muntin.spark.bucket import Head
+from muntin.paths import StrPath
+from muntin.spark.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
 from muntin.spark.source import Source
 from muntin.window import Window
 
@@ -64,50 +61,23 @@ def _mark(kept: Fingerprint) -> T.StructType:
     return T.StructType([T.StructField(name, found) for name, found in zip(names, types, strict=True)])
 
 
-def kept_fingerprints(spark: SparkSession, checkpoint: str | os.PathLike[str]) -> tuple[Fingerprint, ...]:
-    """Read what the states of a checkpoint were made for; nothing of one that is not there yet."""
-    path = os.fspath(checkpoint)
-    if not any(Path(path, "commits").glob("[0-9]*")):
+def kept_fingerprints(spark: SparkSession, checkpoint: StrPath) -> tuple[Fingerprint, ...]:
+    """Read what the states of a checkpoint were made for; nothing of one that has no micro-batch yet."""
+    if not is_begun(checkpoint):
         return ()
+    place = readable(checkpoint)
     fingerprints = [
-        kept for operator in operators(spark, path) if (kept := _kept_fingerprint(spark, path, operator)) is not None
+        kept for operator in operators(spark, place) if (kept := _kept_fingerprint(spark, place, operator)) is not None
     ]
     return tuple(dict.fromkeys(fingerprints))
 
 
-def _kept_fingerprint(spark: SparkSession, path: str, operator: Row) -> Fingerprint | None:
+def _kept_fingerprint(spark: SparkSession, place: str, operator: Row) -> Fingerprint | None:
     if is_aggregation(operator):
-        key = store(spark, path, operator).schema["key"].dataType
+        key = store(spark, place, operator).schema["key"].dataType
         mark = key[MARK].dataType if isinstance(key, T.StructType) and MARK in key.names else None
         return Fingerprint.from_json(mark.names[0]) if isinstance(mark, T.StructType) else None
-    return next((head.fingerprint for head in heads(spark, path, operator)), None)
-
-
-def operators(spark: SparkSession, path: str) -> list[Row]:
-    """Give the operators with state of a checkpoint, the last step of the query first."""
-    metadata = spark.read.format("state-metadata").load(path)
-    return (
-        metadata.select("operatorId", "operatorProperties", "operatorName").distinct().orderBy("operatorId").collect()
-    )
-
-
-def is_aggregation(operator: Row) -> bool:
-    """Tell whether an operator is Spark's own aggregation."""
-    return bool(operator["operatorName"] == "stateStoreSave")
-
-
-def store(spark: SparkSession, path: str, operator: Row, **options: str) -> DataFrame:
-    """Give the rows that an operator keeps."""
-    reader = spark.read.format("statestore").option("operatorId", operator["operatorId"])
-    return reader.options(**options).load(path)
-
-
-def heads(spark: SparkSession, path: str, operator: Row) -> Iterator[Head]:
-    """Give the heads of all buckets of an operator with columnar state; none of any other operator."""
-    properties = json.loads(operator["operatorProperties"] or "{}")
-    if {"head", "segments"} <= {variable["stateName"] for variable in properties.get("stateVariables", ())}:
-        rows = store(spark, path, operator, stateVarName="head").select("value.text").collect()
-        yield from (Head.from_json(row["text"]) for row in rows)
+    return next((head.fingerprint for head in heads(spark, place, operator)), None)
 
 
 def of_window(kept: Fingerprint, window: Window) -> Fingerprint:

@@ -1,11 +1,7 @@
-"""mt.state: what the checkpoint of a streaming query keeps, window by window.
-
-Spark's own reader of state stores does the work, so it can be asked while the query runs, from any process.
-"""
+"""mt.state: what the checkpoint of a streaming query keeps, window by window."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +12,9 @@ from pyspark.sql import functions as F
 
 from muntin.duration import Duration
 from muntin.errors import QueryError
+from muntin.paths import StrPath
 from muntin.spark.bucket import Head
-from muntin.spark.fingerprints import heads, is_aggregation, operators, store
+from muntin.spark.checkpoints import heads, is_aggregation, operators, readable, store
 from muntin.spark.terms import any_open
 
 SLICES = "slices"
@@ -40,25 +37,25 @@ class Kept:
         return f"{self.name} {self.rows:,}"
 
 
-def state(checkpoint: str | os.PathLike[str], spark: SparkSession | None = None) -> tuple[Kept, ...]:
+def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept, ...]:
     """Read from a checkpoint what is kept for which window, as of the last complete micro-batch.
 
     Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
     ids. Operators that are not Muntin's are left out.
     """
+    place = readable(checkpoint)
     session = spark or SparkSession.getActiveSession()
     if session is None:
         raise QueryError("no Spark session is active. Call mt.session() first, or give spark=.")
-    path = os.fspath(checkpoint)
-    return tuple(kept for operator in operators(session, path) for kept in _kept(session, path, operator))
+    return tuple(kept for operator in operators(session, place) for kept in _kept(session, place, operator))
 
 
-def _kept(spark: SparkSession, path: str, operator: Row) -> Iterator[Kept]:
+def _kept(spark: SparkSession, place: str, operator: Row) -> Iterator[Kept]:
     """Give what one operator keeps; nothing if it is none of ours."""
     number = operator["operatorId"]
     if is_aggregation(operator):
-        yield from _instances(number, store(spark, path, operator))
-    elif buckets := list(heads(spark, path, operator)):
+        yield from _instances(number, store(spark, place, operator))
+    elif buckets := list(heads(spark, place, operator)):
         yield from _packed(number, buckets)
 
 

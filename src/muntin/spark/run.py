@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
@@ -15,6 +14,7 @@ from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strateg
 from muntin.duration import natural_unit
 from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
+from muntin.paths import StrPath
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical import (
     STRATEGIES,
@@ -70,7 +70,7 @@ def aggregate(
     watermark: Length | None = None,
     late: Late = "drop",
     output: Output = "append",
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: StrPath | None = None,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
@@ -116,7 +116,7 @@ def explain(
     watermark: Length | None = None,
     late: Late = "drop",
     output: Output = "append",
-    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint: StrPath | None = None,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
     check_frame(df)
@@ -130,7 +130,7 @@ def explain(
     return replace(physical, notes=(*physical.notes, *ignored))
 
 
-def _kept(df: DataFrame, checkpoint: str | os.PathLike[str] | None) -> tuple[Fingerprint, ...]:
+def _kept(df: DataFrame, checkpoint: StrPath | None) -> tuple[Fingerprint, ...]:
     """Give what the states of a checkpoint were made for; nothing where there is none, and in batch."""
     if checkpoint is None or not df.isStreaming:
         return ()

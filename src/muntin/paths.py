@@ -1,0 +1,96 @@
+"""Folders that Python and Spark both use: which paths are taken, how Spark is told of them, whole files in them."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from muntin.errors import QueryError
+
+StrPath = str | os.PathLike[str]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_LOCAL = re.compile(r"file:(//(localhost)?)?(?P<path>/([^/].*)?)", re.IGNORECASE | re.DOTALL)
+_PATTERN = re.compile(r"[\[\]{}*?\\]")
+
+
+def folder(path: StrPath, what: str) -> Path:
+    """Give the folder that a path names, which need not exist yet; refuse files and other file systems.
+
+    Characters of a file: path stand for themselves, as in Spark: %20 is no space.
+
+    >>> folder("file:///data/windows", "registry"), folder("file:/data/windows", "registry")
+    (PosixPath('/data/windows'), PosixPath('/data/windows'))
+    """
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str) or not text:
+        raise QueryError(f"{what} {path!r} is no path. Give the path of a folder as text.")
+    absolute = Path(_plain(text, what)).absolute()
+    nearest = next(place for place in (absolute, *absolute.parents) if place.exists())
+    if not nearest.is_dir():
+        raise QueryError(f"{what} {text!r} is no folder: {nearest} is a file. Give the path of a folder.")
+    return absolute
+
+
+def existing(path: StrPath, what: str) -> Path:
+    """Give the folder that a path names; refuse one that does not exist."""
+    absolute = folder(path, what)
+    if not absolute.exists():
+        raise QueryError(f"{what} {os.fspath(path)!r} does not exist: there is no folder {absolute}. Check the path.")
+    return absolute
+
+
+def url(place: Path) -> str:
+    """Name a folder for Spark to write to, on the file system that Python sees and not on Spark's default one."""
+    return f"file://{place}"
+
+
+def pattern(place: Path) -> str:
+    r"""Name a folder for Spark to read from: it reads such paths as patterns, and [ab] must stand for itself.
+
+    >>> print(pattern(Path("/data/a[1]")))
+    file:///data/a\[1\]
+    """
+    return url(Path(_PATTERN.sub(r"\\\g<0>", str(place))))
+
+
+def create(file: Path, text: str) -> bool:
+    """Write a file that appears at once and complete, unless there is one of that name; tell whether it was written."""
+    temporary = _temporary(file.parent, text)
+    try:
+        os.link(temporary, file)  # fails if the name is taken, unlike a rename
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink()
+    return True
+
+
+def put(file: Path, text: str) -> None:
+    """Write a file that appears at once and complete, in place of one that may be there."""
+    _temporary(file.parent, text).replace(file)
+
+
+def _plain(text: str, what: str) -> str:
+    """Take the scheme off a path of the local file system; refuse other schemes, and other hosts."""
+    if not _SCHEME.match(text):
+        return text
+    if local := _LOCAL.fullmatch(text):
+        return local["path"]
+    raise QueryError(
+        f"{what} {text!r} is on another file system, which is not supported yet. "
+        "Use a folder of a file system that the driver and all workers have mounted."
+    )
+
+
+def _temporary(place: Path, text: str) -> Path:
+    """Write text completely under a hidden name."""
+    handle, name = tempfile.mkstemp(prefix=".", dir=place)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(name).chmod(0o644)
+    return Path(name)
