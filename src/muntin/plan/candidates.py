@@ -108,7 +108,7 @@ def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[
     often = _frequencies(problem, children)
     asked = np.array([child in problem.asked for child in children])
     longer = np.cumsum((on * often * asked)[:, ::-1], axis=1)[:, ::-1]
-    costs = [min(1.0, problem.raw * step / problem.step) for _, step, _ in grids]
+    costs = np.array([min(1.0, problem.raw * step / problem.step) for _, step, _ in grids])
     gains = longer + often * ~asked > (costs * _frequencies(problem, map(_shortest, grids)))[:, None]
     below = set()
     for grid, child in _pairs(on & gains):
