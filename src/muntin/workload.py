@@ -79,6 +79,23 @@ def any_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tupl
     return tuple(sorted(found))
 
 
+def fine_gen(count: int, longest_slide: int, longest_range: int, seed: int) -> tuple[Window, ...]:
+    """Draw windows with any slide, any range up to the longest however short the slide, and any offset.
+
+    >>> fine_gen(2, 3, 70, seed=5)
+    (Window(35, 3, 2), Window(69, 2))
+    """
+    if longest_range < longest_slide:
+        raise QueryError(f"cannot draw ranges of at most {longest_range} for slides of up to {longest_slide}.")
+    _check_count(count, longest_range)
+    random = Random(seed)
+    windows: set[Window] = set()
+    while len(windows) < count:
+        slide = random.randint(1, longest_slide)
+        windows.add(Window(random.randint(slide, longest_range), slide, random.randrange(slide)))
+    return tuple(sorted(windows))
+
+
 def zipf_gen(count: int, longest_slide: int, most_slides: int, skew: float, seed: int) -> tuple[Window, ...]:
     """Draw queries as the incremental-evaluation paper does; unlike the sets above they may repeat.
 

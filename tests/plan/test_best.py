@@ -1,23 +1,28 @@
 """How close the default algorithm comes to the exact optimum; the full table is made by `muntin bench quality`."""
 
 from fractions import Fraction
+from itertools import product
 from statistics import fmean
 
 import pytest
 
 import muntin as mt
-from muntin.bench.quality import FAMILIES, window_sets
+from muntin.bench.quality import FAMILIES, settings, window_sets
+from muntin.plan import Semantics
+from muntin.plan.candidates import candidates
+from muntin.plan.horizon import parse_horizon
+from muntin.plan.problem import state
 from muntin.window import Window
-from muntin.workload import random_gen, rich_gen
+from muntin.workload import fine_gen, random_gen, rich_gen
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rate", [1, 10])
 @pytest.mark.parametrize("aggregate", ["min", "sum"])
-@pytest.mark.parametrize("family", FAMILIES)
-def test_best_is_close_to_optimal(family: str, aggregate: str, rate: int) -> None:
+@pytest.mark.parametrize(("family", "rate", "horizon"), [(f, *setting) for f in FAMILIES for setting in settings(f)])
+def test_best_is_close_to_optimal(family: str, aggregate: str, rate: int, horizon: str | None) -> None:
     ratios = [
-        Fraction(mt.plan(windows, aggregate, rate).cost) / mt.plan(windows, aggregate, rate, "optimal").cost
+        Fraction(mt.plan(windows, aggregate, rate, "best", horizon).cost)
+        / mt.plan(windows, aggregate, rate, "optimal", horizon).cost
         for windows in window_sets(family, 30)
     ]
     assert min(ratios) >= 1
@@ -33,12 +38,29 @@ def test_best_is_close_to_optimal(family: str, aggregate: str, rate: int) -> Non
         ([Window(5, 1), Window(22, 11), Window(36, 12), Window(48, 8), Window(64, 8)], "min"),  # ⟨6,6⟩ above ⟨5,1⟩
         ([Window(8, 1), Window(20, 10), Window(48, 6), Window(56, 7), Window(64, 8)], "min"),  # ⟨5,1⟩ below ⟨6,6⟩
         ([Window(13), Window(16, 10)], "min"),  # ⟨6,5⟩: a range that is no multiple of the slide
+        ([Window(20, 6), Window(29, 2), Window(32, 1)], "min"),  # ⟨19,1⟩ and ⟨28,1⟩ below longer windows
+        ([Window(26, 3), Window(52, 3), Window(58, 2, 1), Window(67, 2), Window(70, 1)], "min"),
+        (
+            [Window(11, 2), Window(17, 3, 2), Window(19, 1), Window(41, 3, 1)],
+            "min",
+        ),  # ⟨11,3⟩+2 above ⟨10,1⟩ below ⟨11,2⟩
     ],
 )
 def test_sets_that_are_hard_to_get_right(windows: list[Window], aggregate: str) -> None:
-    for horizon in (None, "steady"):
-        found = mt.plan(windows, aggregate, horizon=horizon).cost
-        assert found == mt.plan(windows, aggregate, algorithm="optimal", horizon=horizon).cost
+    for rate, horizon in product((1, 2, 10), (None, "steady")):
+        plan = mt.plan(windows, aggregate, rate, horizon=horizon)
+        assert plan.cost == mt.plan(windows, aggregate, rate, "optimal", horizon).cost
+
+
+def test_the_pool_stays_small() -> None:
+    """Planning time follows the pool: neighbours that cannot gain are left out before they are weighed."""
+    for windows, most in (
+        (random_gen(20, False, 0), 80),
+        (rich_gen(20, 10_000, 8, 0), 50),
+        (fine_gen(20, 3, 70, 0), 150),
+    ):
+        problem, _ = state(windows, Semantics.COVERED_BY, Fraction(2), parse_horizon(None, windows))
+        assert len(candidates(problem)) <= most
 
 
 @pytest.mark.parametrize(

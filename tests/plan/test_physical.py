@@ -1,7 +1,12 @@
+from itertools import combinations
+from time import process_time
+
 import pytest
 
-from muntin.plan.physical import STRATEGIES, Prices, Shape, Statistics, Work, choose, grouped, price
+from muntin.plan.physical import STRATEGIES, Group, Prices, Shape, Statistics, Work, choose, grouped, price
+from muntin.plan.slicing import _density
 from muntin.window import Window, hopping, tumbling
+from muntin.workload import any_gen
 
 DENSE = Work(Statistics(rows=10**8, keys=10, span=10**12))
 THIN = Work(Statistics(rows=10**7, keys=1, span=10**13))
@@ -17,6 +22,52 @@ def test_windows_with_no_common_divisor_are_not_cut_into_slices_as_fine_as_the_e
     assert len(groups) > 1
     assert sorted(w for group in groups for w in group.windows) == sorted(windows)
     assert sum(group.cost for group in groups) < price(THIN, windows, Shape.SLICES_EXPLODE).cost
+
+
+def primes(count: int) -> list[int]:
+    return [n for n in range(7, 1000) if all(n % k for k in range(2, int(n**0.5) + 1))][:count]
+
+
+@pytest.mark.parametrize("work", [THIN, Work(Statistics(rows=10**9, keys=100, span=10**13), columns=12, keys=2)])
+def test_edges_are_counted_for_few_pairs_of_groups(work: Work) -> None:
+    """Planning time follows the counts; counted for every pair of twenty windows, edges are counted 549 times."""
+    windows = tuple(tumbling(f"{n} seconds") for n in primes(20))
+    _density.cache_clear()
+    choose(work, windows, "auto", anything)
+    assert _density.cache_info().misses <= 5 * len(windows)
+
+
+def test_a_hundred_windows_are_chosen_for_in_a_moment() -> None:
+    """A second is the goal for windows with no common divisor; the bound leaves room for a busy machine."""
+    windows = tuple(hopping(f"{3 * n + 1} seconds", f"{n} seconds") for n in primes(100))
+    start = process_time()
+    choose(THIN, windows, "auto", anything)
+    assert process_time() - start < 5
+
+
+@pytest.mark.parametrize("shape", [shape for shape in Shape if shape.uses_slices])
+@pytest.mark.parametrize("seed", range(8))
+def test_groups_cost_what_they_do_if_edges_are_counted_for_every_pair(shape: Shape, seed: int) -> None:
+    windows = tuple(w.timed() for w in any_gen(6, 60, 8, seed))
+    dense = sum(1 / window.slide for window in windows)
+    work = Work(Statistics(rows=10**9, keys=10, span=int(10**8 / dense)), columns=12, keys=2)
+    cost = sum(group.cost for group in grouped(work, windows, shape))
+    assert cost <= 1.001 * _joined_by_counting(work, windows, shape)
+
+
+def _joined_by_counting(work: Work, windows: tuple[Window, ...], shape: Shape) -> float:
+    """Join the two groups that gain most until none gains; give the cost, or that of one group if it is lower."""
+
+    def gain(pair: tuple[Group, Group]) -> float:
+        return sum(group.cost for group in pair) - both(pair).cost
+
+    def both(pair: tuple[Group, Group]) -> Group:
+        return price(work, pair[0].windows + pair[1].windows, shape)
+
+    groups = [price(work, (window,), shape) for window in windows]
+    while len(groups) > 1 and gain(best := max(combinations(groups, 2), key=gain)) > 0:
+        groups = [*(group for group in groups if group not in best), both(best)]
+    return min(sum(group.cost for group in groups), price(work, windows, shape).cost)
 
 
 def test_windows_with_a_common_divisor_share_one_slicing() -> None:

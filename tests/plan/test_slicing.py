@@ -1,8 +1,10 @@
 from math import lcm
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from muntin.plan.edges import edge_rate
 from muntin.plan.slicing import common_grid, density, grids, slicing
 from muntin.window import Window
 from tests.strategies import window_sets
@@ -38,6 +40,13 @@ def test_density_counts_edges(windows: list[Window]) -> None:
 @given(st.integers(1, 5), st.integers(10**15, 10**17))
 def test_density_of_very_different_slides_takes_no_memory(fine: int, coarse: int) -> None:
     assert abs(density(grids([Window(fine), Window(coarse)])) - 1 / fine) < 1e-6
+
+
+@pytest.mark.parametrize("second", [1, 1_000_000])
+def test_density_of_slides_that_hardly_ever_meet_is_not_that_of_their_common_begin(second: int) -> None:
+    primes = [n for n in range(7, 90) if all(n % k for k in range(2, n))]
+    found = grids([Window(n * second) for n in primes])
+    assert density(found) == pytest.approx(float(edge_rate(found)), rel=0.002)
 
 
 @given(window_sets(offsets=True))

@@ -1,9 +1,10 @@
-"""How far the algorithms are from the exact optimum, on sets of five windows."""
+"""How far the algorithms are from the exact optimum, on small sets of windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from statistics import fmean
 from typing import Any
 
@@ -16,7 +17,7 @@ from muntin.plan.candidates import candidates
 from muntin.plan.horizon import parse_horizon
 from muntin.plan.problem import state
 from muntin.window import Window
-from muntin.workload import any_gen, random_gen, rich_gen, sequential_sets
+from muntin.workload import any_gen, fine_gen, random_gen, rich_gen, sequential_sets
 
 COUNT = 5
 SETS = 100
@@ -24,7 +25,18 @@ RICH = {"slides to 12, ranges to 8 slides": 12, "slides to 60, ranges to 8 slide
 """Families that go beyond the paper's, with their longest slide."""
 
 ANY = "slides to 24, any ranges and offsets"
-FAMILIES = ("RandomGen tumbling", "SequentialGen tumbling", "RandomGen hopping", "SequentialGen hopping", *RICH, ANY)
+FINE = "3 to 5 windows, slides to 3, any ranges to 70 and offsets"
+"""Fine slides beside long ranges: many factor windows that no asked window's own grid suggests."""
+
+FAMILIES = (
+    "RandomGen tumbling",
+    "SequentialGen tumbling",
+    "RandomGen hopping",
+    "SequentialGen hopping",
+    *RICH,
+    ANY,
+    FINE,
+)
 RATES = (1, 10)
 ALGORITHMS: tuple[Algorithm, ...] = ("independent", "shared", "factor", "best")
 
@@ -33,16 +45,23 @@ def gaps(sets: int = SETS, progress: Progress = lambda _: None) -> Iterator[Row]
     """Yield how much dearer than the optimum each plan is, for min (covered by) and sum (partitioned by)."""
     for family in FAMILIES:
         drawn = list(window_sets(family, sets))
-        for aggregate in ("min", "sum"):
-            for rate in RATES:
-                progress(f"{family}, {aggregate}, rate {rate}")
-                least = [plan(windows, aggregate, rate, "optimal").cost for windows in drawn]
-                costs: dict[str, list[Any]] = {
-                    name: [plan(windows, aggregate, rate, name).cost for windows in drawn] for name in ALGORITHMS
-                }
-                costs["tumbling"] = [_tumbling_cost(windows, aggregate, rate) for windows in drawn]
-                row: Row = {"family": family, "aggregate": aggregate, "rate": rate, "sets": len(drawn)}
-                yield row | {name: _gap(found, least) for name, found in costs.items()}
+        for aggregate, (rate, horizon) in product(("min", "sum"), settings(family)):
+            progress(f"{family}, {aggregate}, rate {rate}{', steady' if horizon else ''}")
+            least = [plan(windows, aggregate, rate, "optimal", horizon).cost for windows in drawn]
+            costs: dict[str, list[Any]] = {
+                name: [plan(windows, aggregate, rate, name, horizon).cost for windows in drawn] for name in ALGORITHMS
+            }
+            costs["tumbling"] = [_tumbling_cost(windows, aggregate, rate, horizon) for windows in drawn]
+            row: Row = {"family": family, "aggregate": aggregate, "rate": rate, "horizon": horizon, "sets": len(drawn)}
+            yield row | {name: _gap(each, least) for name, each in costs.items()}
+
+
+def settings(family: str) -> Iterator[tuple[int, str | None]]:
+    """Yield the rates and horizons that a family is planned for; None is the paper's horizon."""
+    if family == FINE:
+        yield from product((1, 2, 10), (None, "steady"))
+    else:
+        yield from product(RATES, (None,))
 
 
 def window_sets(family: str, sets: int) -> Iterator[tuple[Window, ...]]:
@@ -56,14 +75,16 @@ def window_sets(family: str, sets: int) -> Iterator[tuple[Window, ...]]:
             yield rich_gen(COUNT, RICH[family], 8, seed)
         elif family == ANY:
             yield any_gen(COUNT, 24, 6, seed)
+        elif family == FINE:
+            yield fine_gen(3 + seed % 3, 3, 70, seed)
         else:
             yield random_gen(COUNT, tumbling, seed)
 
 
-def _tumbling_cost(windows: tuple[Window, ...], aggregate: str, rate: int) -> int | Fraction:
+def _tumbling_cost(windows: tuple[Window, ...], aggregate: str, rate: int, horizon: str | None) -> int | Fraction:
     """Plan like best, but with tumbling factor windows only."""
     semantics = Semantics.COVERED_BY if aggregate == "min" else Semantics.PARTITIONED_BY
-    problem, scale = state(windows, semantics, Fraction(rate), parse_horizon(None, windows))
+    problem, scale = state(windows, semantics, Fraction(rate), parse_horizon(horizon, windows))
     pool = [shape for shape in candidates(problem) if shape[0] == shape[1]]
     return scale.cost(problem.cost(choose(problem, pool)))
 

@@ -71,7 +71,8 @@ def _quality(result: Row) -> str:
         return f"{gap['mean']:.4f} / {gap['max']:.4f} ({gap['optimal']}/{sets})"
 
     def label(row: Row) -> str:
-        return f"{row['family']}, {row['aggregate']}, rate {row['rate']}"
+        steady = ", steady" if row.get("horizon") else ""
+        return f"{row['family']}, {row['aggregate']}, rate {row['rate']}{steady}"
 
     rows = [
         [label(row), *(cell(row[algorithm], row["sets"]) for algorithm in ("shared", "factor", "tumbling", "best"))]
@@ -80,7 +81,8 @@ def _quality(result: Row) -> str:
     return "\n\n".join(
         [
             "## Distance from the exact optimum",
-            "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; five windows; "
+            "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; "
+            "five windows where no other number is given; over the paper's horizon, or in the steady state if it says so; "
             "min plans under covered-by, sum under partitioned-by semantics. "
             "The column before the last is best with tumbling factor windows only.",
             table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),

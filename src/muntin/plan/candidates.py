@@ -5,16 +5,21 @@ term is concave in f's range and the second falls linearly, so that the sum is l
 just above the parent, at the slide itself, or just below the shortest child. For a given range a longer slide is never
 worse, and the longest that all children admit is a greatest common divisor of their lengths. So a handful of ranges on
 the common grids stands for the thousands of windows that cover something. Parents and children may be factor windows
-themselves; of those only few are considered, so the pool can lack a window that the optimum has.
+themselves: the shortest on a grid, windows below them, windows above those. Longer chains are not followed, so the pool
+can lack a window that the optimum has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from math import gcd
 
+import numpy as np
+
+from muntin.plan.coverage import Array, on_grids
 from muntin.plan.divisors import divisors
 from muntin.plan.problem import Problem, Semantics
-from muntin.window import Shape, on_grid
+from muntin.window import Shape
 
 Grid = Shape
 """What windows must agree in for one to read another: their range modulo a slide, that slide, and their offset."""
@@ -23,10 +28,10 @@ _MOST_GRIDS = 2_000
 """A bound for sets of many highly composite lengths; the finest grids, which serve the most windows, are kept."""
 
 _FEW_GRIDS = 100
-"""Up to this many grids, the shortest windows on them are considered as children of others."""
+"""Up to this many grids, factor windows are considered as parents and children of others."""
 
-_NEIGHBOURS = 4
-"""How many parents and children of a grid are considered for hopping windows on it."""
+_NEIGHBOURS = 400
+"""How many parents, and how many children, are considered for hopping windows, shared out among the grids."""
 
 _NEXT = 64
 """How many multiples of a parent's slide are tried for a divisor of a grid."""
@@ -43,14 +48,12 @@ def candidates(problem: Problem) -> list[Shape]:
     if problem.semantics is Semantics.ALONE:
         return []
     grids = common_grids(problem)
-    found = {_shortest(grid) for grid in grids}
+    pool = {_shortest(grid) for grid in grids}
     if problem.semantics is Semantics.COVERED_BY:
-        readers = sorted(found | problem.asked if len(grids) <= _FEW_GRIDS else problem.asked)
-        for grid in grids:
-            children = [shape for shape in readers if on_grid(shape, grid)]
-            hopping = _above_parents(problem, grid) | _below_children(problem, grid, children)
-            found.update(shape for shape in hopping if shape[0] < children[-1][0])
-    return sorted(found - problem.asked)
+        few = len(grids) <= _FEW_GRIDS
+        pool |= _below_children(problem, grids, pool | problem.asked if few else problem.asked)
+        pool |= _above_parents(problem, grids, pool | problem.asked if few else problem.asked)
+    return sorted(pool - problem.asked)
 
 
 def common_grids(problem: Problem) -> list[Grid]:
@@ -93,29 +96,62 @@ def _shortest(grid: Grid) -> Shape:
     return step + rest, step, offset
 
 
-def _above_parents(problem: Problem, grid: Grid) -> set[Shape]:
-    """List windows on a grid, or on a finer one, whose range stands just above that of an overlapping asked window."""
-    rest, step, offset = grid
-    parents = [shape for shape in problem.shapes if shape[0] > shape[1] and on_grid(grid, shape)]
-    found: set[Shape] = set()
-    for range_, slide, _ in sorted(parents, key=lambda shape: (-shape[1], shape[0]))[:_NEIGHBOURS]:
-        found.add((max(range_ + 1 + (rest - range_ - 1) % step, step + rest), step, offset))
-        multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
-        if finer := next((multiple for multiple in multiples if step % multiple == 0), 0):
-            found.add((finer + rest % finer, finer, offset % finer))
-    return found
-
-
-def _below_children(problem: Problem, grid: Grid, children: list[Shape]) -> set[Shape]:
+def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
     """List windows on a grid whose range stands just below that of a child, where that can gain anything.
 
-    Over the shortest window on the grid such a window saves at most its extra range for every child instance, and
-    costs at least that for each of its own.
+    A step of the grid towards the child saves a read for every instance of the child and of longer windows. It costs at
+    least a read, or a step of raw input, for every instance of the factor window. Of the longer windows only asked ones
+    count: the others stand there instead of one another.
     """
-    _, step, offset = grid
-    saved = problem.step * sum(problem.instances(child) for child in children)
-    spent = min(problem.step, problem.raw * step) * problem.instances(_shortest(grid))
-    if saved <= spent:
+    children = sorted(neighbours)
+    on = on_grids(np.array(children), np.array(grids))
+    often = _frequencies(problem, children)
+    asked = np.array([child in problem.asked for child in children])
+    longer = np.cumsum((on * often * asked)[:, ::-1], axis=1)[:, ::-1]
+    costs = np.array([min(1.0, problem.raw * step / problem.step) for _, step, _ in grids])
+    gains = longer + often * ~asked > (costs * _frequencies(problem, map(_shortest, grids)))[:, None]
+    below = set()
+    for grid, child in _pairs(on & gains):
+        (_, step, offset), (range_, _, _) = grids[grid], children[child]
+        if range_ >= 2 * step:
+            below.add((range_ - step, step, offset))
+    return below
+
+
+def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
+    """List windows on a grid, or on a finer one, whose range stands just above that of an overlapping parent.
+
+    The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
+    """
+    parents = sorted((shape for shape in neighbours if shape[0] > shape[1]), key=lambda shape: (-shape[1], shape))
+    if not parents:
         return set()
-    longer = [child for child in children if child[0] >= 2 * step]
-    return {(child[0] - step, step, offset) for child in longer[:_NEIGHBOURS]}
+    finer = np.array(parents)[:, 1] < np.array(grids)[:, 1, None]
+    longest = _longest_asked(problem, grids)
+    above = set()
+    for grid, parent in _pairs(on_grids(np.array(grids), np.array(parents)).T & finer):
+        (rest, step, offset), (range_, slide, _) = grids[grid], parents[parent]
+        above.add((max(range_ + 1 + (rest - range_ - 1) % step, step + rest), step, offset, longest[grid]))
+        multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
+        if divisor := next((multiple for multiple in multiples if step % multiple == 0), 0):
+            above.add((divisor + rest % divisor, divisor, offset % divisor, longest[grid]))
+    return {(range_, step, offset) for range_, step, offset, most in above if range_ < most}
+
+
+def _longest_asked(problem: Problem, grids: list[Grid]) -> list[int]:
+    """Give the longest range among the asked windows on each grid."""
+    asked = np.array(problem.shapes)
+    longest: list[int] = np.max(on_grids(asked, np.array(grids)) * asked[:, 0], axis=1).tolist()
+    return longest
+
+
+def _frequencies(problem: Problem, shapes: Iterable[Shape]) -> Array:
+    """Give the instances per unit of time; whole numbers of them may exceed any float."""
+    return np.array([problem.instances(shape) / problem.horizon.length for shape in shapes])
+
+
+def _pairs(neighbours: Array) -> Iterator[tuple[int, int]]:
+    """Yield the grids and their neighbours, as many of the first as each grid may have."""
+    most = max(4, _NEIGHBOURS // len(neighbours))
+    grids, places = np.nonzero(neighbours & (np.cumsum(neighbours, axis=1) <= most))
+    return zip(grids.tolist(), places.tolist(), strict=True)

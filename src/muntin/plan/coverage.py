@@ -52,13 +52,14 @@ def edges(problem: Problem, nodes: Sequence[Shape]) -> Iterator[tuple[Array, Arr
 
     This is Problem.inputs for many pairs at once.
     """
-    ranges, slides, offsets = np.array(nodes, dtype=np.int64).T
+    shapes = np.array(nodes, dtype=np.int64)
+    ranges, slides, _ = shapes.T
     asked = np.array([node in problem.asked for node in nodes])
     block = max(1, _BLOCK // len(nodes))
     for first in range(0, len(nodes), block):
         some = slice(first, first + block)
-        r, s, o = ranges[some, None], slides[some, None], offsets[some, None]
-        readable = (slides % s == 0) & ((ranges - r) % s == 0) & ((offsets - o) % s == 0)
+        r, s = ranges[some, None], slides[some, None]
+        readable = on_grids(shapes, shapes[some])
         rides = (ranges == r) & (slides != s) & asked & asked[some, None]
         match problem.semantics:
             case Semantics.COVERED_BY:
@@ -70,3 +71,15 @@ def edges(problem: Problem, nodes: Sequence[Shape]) -> Iterator[tuple[Array, Arr
         parents, children = np.nonzero(readable)
         parents += first
         yield parents, children, 1 + (ranges[children] - ranges[parents]) // slides[parents]
+
+
+def on_grids(children: Array, parents: Array) -> Array:
+    """Tell for every parent, by rows, and every child whether the child's edges are edges of the parent.
+
+    >>> on_grids(np.array([(10, 4, 0), (10, 4, 1)]), np.array([(8, 2, 0)]))
+    array([[ True, False]])
+    """
+    ranges, slides, offsets = children.T
+    range, slide, offset = parents.T[:, :, None]
+    on: Array = (slides % slide == 0) & ((ranges - range) % slide == 0) & ((offsets - offset) % slide == 0)
+    return on

@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from itertools import combinations
+from heapq import heappop, heappush
+from itertools import count
 from math import ceil, exp
 
+from muntin.plan.cuts import Cut, Cuts
 from muntin.plan.describe import describe
 from muntin.plan.logical import Plan
 from muntin.plan.slicing import Grid, density, slicing
@@ -153,6 +155,33 @@ class PhysicalPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """What the cost of some windows depends on."""
+
+    windows: int
+    out: float
+    """Result rows."""
+    copies: float
+    """Instances that one row falls into."""
+    parts: float
+    """Rows that kernels at the source give."""
+    edges: float = 0.0
+    """Edges per microsecond, where windows are cut into slices."""
+    grids: int = 0
+    """How many grids the edges lie on."""
+
+    def cut(self, edges: float, grids: int) -> Load:
+        """Cut the windows at some edges."""
+        return Load(self.windows, self.out, self.copies, self.parts, edges, grids)
+
+    def __add__(self, other: Load) -> Load:
+        """Put windows together that are not cut yet."""
+        return Load(
+            self.windows + other.windows, self.out + other.out, self.copies + other.copies, self.parts + other.parts
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One query's size, as far as costs depend on it."""
 
@@ -179,10 +208,21 @@ class Work:
         """Count the instances that one row falls into."""
         return window.range / window.slide
 
+    def load(self, windows: Iterable[Window]) -> Load:
+        """Sum up what some windows give and take, before they are cut."""
+        windows = tuple(windows)
+        copies = [self.copies(window) for window in windows]
+        parts = sum(self.per_batch(window.slide, ceil(many)) for window, many in zip(windows, copies, strict=True))
+        return Load(len(windows), sum(map(self.instances, windows)), sum(copies), parts)
+
     def slices(self, found: tuple[Grid, ...]) -> float:
         """Estimate the slices that have rows."""
+        return self.sliced(density(found))
+
+    def sliced(self, edges: float) -> float:
+        """Estimate the slices that have rows, where there are so many edges per microsecond."""
         s = self.statistics
-        return self.occupied(s.keys * (s.span * density(found) + 1), s.rows)
+        return self.occupied(s.keys * (s.span * edges + 1), s.rows)
 
     def per_batch(self, slide: float, copies: float) -> float:
         """Estimate the rows that a kernel at the source gives for a window, or for slices, over all its batches."""
@@ -192,13 +232,10 @@ class Work:
         cells = s.keys * (stretch / slide + copies)
         return batches * self.occupied(cells, copies * min(s.rows, self.prices.task))
 
-    def combining(self, windows: Iterable[Window], rows: float) -> float:
+    def combining(self, load: Load, rows: float) -> float:
         """Price the kernels for some windows over rows, and what they give back."""
-        p, windows = self.prices, tuple(windows)
-        found = [self.instances(window) for window in windows]
-        sums = sum(found)
-        reads = min(rows * len(windows), rows + 6 * sums)  # windows read one another, not the rows
-        return p.element * (1 + self.columns) * (reads + 4 * sums) + self.returned(sums)
+        reads = min(rows * load.windows, rows + 6 * load.out)  # windows read one another, not the rows
+        return self.prices.element * (1 + self.columns) * (reads + 4 * load.out) + self.returned(load.out)
 
     def returned(self, rows: float) -> float:
         """Price rows that come back from Python."""
@@ -216,43 +253,48 @@ class Work:
 
 def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
     """Price one group of windows in one shape."""
-    p, rows = work.prices, work.statistics.rows
-    found = slicing(windows) if shape.uses_slices else ()
-    out = sum(work.instances(window) for window in windows)
+    grids = slicing(windows) if shape.uses_slices else ()
+    load = work.load(windows).cut(density(grids), len(grids)) if grids else work.load(windows)
+    cost, slices = _cost(work, load, shape)
+    return Group(windows, shape, cost, load.out, slices, grids)
+
+
+def _cost(work: Work, load: Load, shape: Shape) -> tuple[float, float]:
+    """Price a load in one shape; give also the rows between the two steps."""
+    p, rows, out = work.prices, work.statistics.rows, load.out
     wide = 1 + 0.25 * (work.columns - 1) + 0.15 * work.keys
     read = rows * (p.scan + 0.02 * (work.columns + work.keys))
-    slices = work.slices(found) if found else 0.0
-    pieces = work.per_batch(1 / density(found), 1) if found else 0.0
+    slices = work.sliced(load.edges) if shape.uses_slices else 0.0
     match shape:
         case Shape.INDEPENDENT:
-            copies = rows * sum(work.copies(window) for window in windows)
+            copies = rows * load.copies
             cost = (
-                len(windows) * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
+                load.windows * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
             )
         case Shape.EXPAND:
-            copies = rows * sum(work.copies(window) for window in windows)
+            copies = rows * load.copies
             cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode) + out * p.emit * wide
         case Shape.SLICES_EXPLODE:
-            copies = slices * sum(work.copies(window) for window in windows)
+            copies = slices * load.copies
             cost = p.branch + 2 * p.stage + read + rows * p.group * wide + slices * p.emit * wide
             cost += copies * (p.group * wide + p.explode) + out * p.emit * wide
         case Shape.SLICES_KERNEL:
-            cost = p.branch + 2 * p.stage + p.python + read + rows * (p.group + 0.01 * len(found)) * wide
-            cost += slices * (p.emit + p.exchange) * wide + work.sent(slices) + work.combining(windows, slices)
+            cost = p.branch + 2 * p.stage + p.python + read + rows * (p.group + 0.01 * load.grids) * wide
+            cost += slices * (p.emit + p.exchange) * wide + work.sent(slices) + work.combining(load, slices)
         case Shape.SOURCE_SLICES_KERNEL:
+            slices = work.per_batch(1 / load.edges, 1)
             cost = p.branch + p.stage + 2 * p.python + read + work.sent_rows() + _ordering(work)
-            cost += rows * p.element * (1 + work.columns) + work.returned(pieces)
-            cost += pieces * p.exchange * wide + work.sent(pieces) + work.combining(windows, pieces)
+            cost += rows * p.element * (1 + work.columns) + work.returned(slices)
+            cost += slices * p.exchange * wide + work.sent(slices) + work.combining(load, slices)
         case Shape.ROWS_KERNEL:
             cost = p.branch + p.stage + p.python + read + rows * p.exchange * wide
-            cost += work.sent_rows() + work.combining(windows, rows)
+            cost += work.sent_rows() + work.combining(load, rows)
         case Shape.SOURCE_KERNEL:
-            parts = sum(work.per_batch(window.slide, ceil(work.copies(window))) for window in windows)
+            slices = parts = load.parts
             cost = p.branch + p.stage + p.python + read + work.sent_rows() + _ordering(work)
-            cost += work.combining(windows, rows) + work.returned(max(0.0, parts - out))
+            cost += work.combining(load, rows) + work.returned(max(0.0, parts - out))
             cost += parts * (p.group + 0.2) * wide + out * p.emit * wide * 0.8
-            slices = parts
-    return Group(windows, shape, cost, out, pieces if shape is Shape.SOURCE_SLICES_KERNEL else slices, found)
+    return cost, slices
 
 
 def _ordering(work: Work) -> float:
@@ -271,23 +313,56 @@ def grouped(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Grou
     whole = price(work, windows, shape)
     if whole.slices < 0.2 * work.statistics.rows:  # splitting would read the rows again to save few slices
         return (whole,)
-    groups = {number: price(work, (window,), shape) for number, window in enumerate(windows)}
-
-    def gain(a: int, b: int) -> tuple[float, Group]:
-        joined = price(work, (*groups[a].windows, *groups[b].windows), shape)
-        return groups[a].cost + groups[b].cost - joined.cost, joined
-
-    joins = {(a, b): gain(a, b) for a, b in combinations(groups, 2)}
-    while joins:
-        (a, b), (gained, joined) = max(joins.items(), key=lambda join: join[1][0])
-        if gained <= 0:
-            break
-        joins = {pair: found for pair, found in joins.items() if not {a, b} & set(pair)}
-        del groups[b]
-        groups[a] = joined
-        joins |= {(a, other): gain(a, other) for other in groups if other != a}
-    split = tuple(groups.values())
+    split = tuple(price(work, part.windows, shape) for part in _parts(work, windows, shape))
     return split if _total(split) < whole.cost else (whole,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Windows that may be joined with others."""
+
+    windows: tuple[Window, ...]
+    cut: Cut
+    load: Load
+    cost: float
+
+
+def _parts(work: Work, windows: tuple[Window, ...], shape: Shape) -> Iterable[_Part]:
+    """Join the two parts that gain most, again and again, as long as that gains anything.
+
+    Pairs are weighed by an estimate of the edges that they have together. Edges are counted when it is a pair's turn;
+    if it gains less than estimated, it waits for its turn again.
+    """
+    cuts = Cuts(windows)
+    parts: dict[int, _Part] = {}
+    pairs: list[tuple[float, int, int]] = []
+    numbers = count()
+
+    def cost(load: Load, slicing: tuple[float, int]) -> float:
+        return _cost(work, load.cut(*slicing), shape)[0]
+
+    def add(windows: tuple[Window, ...], cut: Cut, load: Load) -> None:
+        new, number = _Part(windows, cut, load, cost(load, cut.slicing)), next(numbers)
+        for other, old in parts.items():
+            loss = cost(old.load + load, old.cut.slicing_with(cut)) - old.cost - new.cost
+            if loss < 0:
+                heappush(pairs, (loss, other, number))
+        parts[number] = new
+
+    for window in windows:
+        add((window,), cuts.alone(window), work.load((window,)))
+    while pairs:
+        _, a, b = heappop(pairs)
+        if a in parts and b in parts:
+            one, other = parts[a], parts[b]
+            cut, load = cuts.joined(one.cut, other.cut), one.load + other.load
+            loss = cost(load, cut.slicing) - one.cost - other.cost
+            if loss < 0 and pairs and pairs[0][0] < loss:
+                heappush(pairs, (loss, a, b))
+            elif loss < 0:
+                del parts[a], parts[b]
+                add((*one.windows, *other.windows), cut, load)
+    return parts.values()
 
 
 NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)

@@ -17,8 +17,14 @@ from muntin.window import Shape, Window
 Grid = tuple[int, int]
 """A slide and a residue: the times residue + k·slide."""
 
-_COUNTED = 100_000
-"""Edges that are counted at most; beyond that the density is taken from the first ones."""
+_COUNTED = 10_000
+"""Edges that are counted at most; beyond that the density is that of a stretch of time with so many."""
+
+_AWAY = 12_345
+"""Where that stretch begins, in its own lengths: at zero, where most grids meet, edges are fewer than elsewhere."""
+
+HARDLY_FINER = 1.6
+"""How much finer than the edges a single grid may be to slice by."""
 
 
 def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
@@ -85,15 +91,18 @@ def density(found: tuple[Grid, ...]) -> float:
 
 
 @cache
-def _density(found: tuple[Grid, ...]) -> float:
-    if len(found) == 1:
-        return 1 / found[0][0]
-    counted = found[0][0] * max(1, _COUNTED // len(found))
-    fine = [(slide, residue) for slide, residue in found if slide <= counted]
+def _density(finest_first: tuple[Grid, ...]) -> float:
+    finest = finest_first[0][0]
+    if len(finest_first) == 1:
+        return 1 / finest
+    counted = max(2 * finest, int(_COUNTED / sum(1 / slide for slide, _ in finest_first)))
+    fine = [(slide, residue) for slide, residue in finest_first if slide <= counted]
     length = min(lcm(*(slide for slide, _ in fine)), counted)
-    edges = np.concatenate([np.arange(residue, length, slide, dtype=np.int64) for slide, residue in fine])
-    coarse = sum(1 / slide for slide, _ in found if slide > counted)  # too few to matter if some fall together
-    return len(np.unique(edges)) / length + coarse
+    begin = _AWAY * length
+    edges = np.sort(np.concatenate([np.arange((residue - begin) % slide, length, slide) for slide, residue in fine]))
+    distinct = 1 + np.count_nonzero(np.diff(edges))
+    coarse = sum(1 / slide for slide, _ in finest_first if slide > counted)  # too few to matter if some fall together
+    return float(distinct / length + coarse)
 
 
 def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
@@ -104,7 +113,7 @@ def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
     """
     windows = tuple(windows)
     exact, single = grids(windows), (common_grid(windows),)
-    return single if density(single) <= 1.6 * density(exact) else exact
+    return single if density(single) <= HARDLY_FINER * density(exact) else exact
 
 
 def reach(window: Window, parent: Shape | None) -> int:
