@@ -103,10 +103,8 @@ def _first_call(name: str, operator: Operator, folder: str) -> float:
     code = f"""
 import time, numpy as np
 from muntin.kernels.catalogue import reduce_ranges
-from muntin.kernels.entrance import ranges
 from muntin.kernels.operators import {type(operator).__name__}
 ends = np.arange(10)
-ranges(ends, ends + 1, 11)  # compiled for all techniques
 start = time.perf_counter()
 reduce_ranges({type(operator).__name__}(), np.ones(11), ends, ends + 1, by={name!r})
 print(time.perf_counter() - start)

@@ -17,7 +17,8 @@ name, or the cheapest, and `muntin.techniques` has what each needs, costs and ho
 | `slick_deque` | rows that can still be the result | selective | below 2, n | about 1 each |
 
 Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, by two pointers, and
-`slices` the slices of rows.
+`slices` the slices of rows. Compiled code checks nothing while it runs: `entrance` checks ranges, sizes, types and
+shapes before it begins, and gives values 64 bits.
 
 Unless asked for by name, nothing is ever subtracted from a float, so a long stream cannot drift. Functions are compiled
 when first used, and kept on disk beside the package or in the user's cache.

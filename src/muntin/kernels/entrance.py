@@ -76,7 +76,7 @@ def longs(numbers: ArrayLike, name: str) -> Longs:
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         shape = f"type {array.dtype}" if array.ndim == 1 else f"{array.ndim} dimensions"
         raise QueryError(f"{name} has values of {shape}. Use one dimension of whole numbers, such as int64.")
-    if array.dtype == np.uint64 and array.size and array.max() >= 2**63:
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
         raise QueryError(f"{name} has {array.max()}, which is beyond 64 signed bits. Use less than {2**63}.")
     return np.ascontiguousarray(array, np.int64)
 
@@ -156,7 +156,7 @@ def asked_of(asked: Asked, count: int) -> Asked:
 
 
 def groups(bounds: ArrayLike, count: int | None = None) -> Longs:
-    """Check bounds that divide so many rows into groups; all that they end with, if nobody counts.
+    """Check bounds that divide so many rows into groups; without a count, as many as they end with.
 
     >>> groups([0, 3, 5], 4)
     Traceback (most recent call last):
