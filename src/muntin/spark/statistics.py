@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Iterable
-from contextlib import redirect_stdout
 
 import numpy as np
 from pyspark.sql import functions as F
@@ -13,13 +10,12 @@ from pyspark.sql import types as T
 
 from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
+from muntin.spark.plans import plan_size
 from muntin.spark.source import LONGEST_WINDOW, Events
 
 SAMPLE = 4_000
 """Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
 
-_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
 _MOST = 10**11
 """Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
@@ -73,17 +69,13 @@ def _distinct(codes: Longs, rows: int) -> int:
 
 def estimated_rows(source: Events) -> int:
     """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
-    text = io.StringIO()
-    with redirect_stdout(text):
-        source.frame.explain(mode="cost")
-    size = _SIZE.search(text.getvalue())
+    size = plan_size(source.frame)
     if size is None:
         return 10_000_000
-    if size[3]:
-        return min(_MOST, int(float(size[3])))
-    total = float(size[1]) * _UNITS.get(size[2], 1)
+    if size.rows is not None:
+        return min(_MOST, int(size.rows))
     width = 8 + sum(_width(field.dataType.typeName()) for field in source.frame.schema)
-    return 10_000_000 if total >= _UNKNOWN else min(_MOST, int(total / width))
+    return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / width))
 
 
 def _width(name: str) -> int:

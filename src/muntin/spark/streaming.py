@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -17,6 +15,7 @@ from muntin.registry import WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.columnar import columnar
 from muntin.spark.independent import independent
+from muntin.spark.plans import plan_text
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
 from muntin.spark.stateful import expand, slices_explode, storable
@@ -167,7 +166,4 @@ def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFra
 
 def _watermarks(frame: DataFrame) -> int:
     """Count the operators in a plan that move the watermark."""
-    text = io.StringIO()
-    with redirect_stdout(text):
-        frame.explain()
-    return text.getvalue().count("EventTimeWatermark")
+    return plan_text(frame).count("EventTimeWatermark")
