@@ -32,7 +32,7 @@ from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.spark.source import Events, Source, prepare
-from muntin.spark.statistics import measure
+from muntin.spark.statistics import check_known, known, measure
 from muntin.spark.streaming import (
     ANY_WINDOW,
     check_registered,
@@ -59,7 +59,7 @@ def aggregate(
     *,
     strategy: str = "auto",
     layout: str = "long",
-    statistics: Statistics | None = None,
+    statistics: Statistics | DataFrame | None = None,
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
@@ -68,7 +68,8 @@ def aggregate(
 
     The result has window_id, window (start and end), the keys and the aggregates; layout="wide" gives one row per key
     and window end instead. The strategy is "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL
-    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with.
+    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with; a batch DataFrame
+    with the columns of the input, such as a stream's history, is measured in its place.
 
     A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
     every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
@@ -76,14 +77,17 @@ def aggregate(
     """
     terms = Terms(watermark, late, output)
     if isinstance(windows, WindowRegistry):
+        check_known(statistics)
         check_registered(df, strategy, terms)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
         return evaluate_registered(prepare_stream(source, terms)[0], windows)
-    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    keys = key_list(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return evaluate_stream(source, plan_stream(source, strategy, statistics, terms))
-    physical = _physical(source, strategy, statistics)
+        return evaluate_stream(source, plan_stream(source, strategy, figures, terms))
+    physical = _physical(source, strategy, figures)
     result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
     return wide(source, result) if layout == "wide" else result
 
@@ -97,18 +101,20 @@ def explain(
     *,
     strategy: str = "auto",
     layout: str = "long",
-    statistics: Statistics | None = None,
+    statistics: Statistics | DataFrame | None = None,
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
     terms = Terms(watermark, late, output)
-    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    keys = key_list(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return plan_stream(source, strategy, statistics, terms)
-    physical = _physical(source, strategy, statistics)
+        return plan_stream(source, strategy, figures, terms)
+    physical = _physical(source, strategy, figures)
     ignored = ("watermark is for streams: this input is read to its end",) if terms.watermark is not None else ()
     return replace(physical, notes=(*physical.notes, *ignored))
 
@@ -135,6 +141,11 @@ def _checked(
     if layout == "wide":
         check_wide(source)
     return source
+
+
+def _history(source: Source, history: DataFrame, time: Key, keys: tuple[Key, ...]) -> Source:
+    """Read another DataFrame for the query of a source."""
+    return prepare(history, time, keys, source.query.windows, source.query.aggregates)
 
 
 def key_list(by: Key | Iterable[Key]) -> tuple[Key, ...]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
 from muntin.spark.plans import plan_size
@@ -20,6 +23,30 @@ _MOST = 10**11
 """Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
 """A size from which on Spark says that it does not know."""
+
+
+def known(given: Statistics | DataFrame | None, read: Callable[[DataFrame], Events]) -> Statistics | None:
+    """Give the statistics that were given with a query, or measure a batch DataFrame with the columns of its input."""
+    check_known(given)
+    if not isinstance(given, DataFrame):
+        return given
+    try:
+        history = read(given)
+    except QueryError as error:
+        raise QueryError(f"the DataFrame given as statistics does not fit the query: {error}") from error
+    measured = measure(history)
+    return replace(measured, source=f"{measured.source} of the DataFrame given")
+
+
+def check_known(given: object) -> None:
+    """Refuse what is no statistics."""
+    if isinstance(given, DataFrame) and given.isStreaming:
+        raise QueryError("the DataFrame given as statistics is a stream, which cannot be measured. Use spark.read.")
+    if given is not None and not isinstance(given, Statistics | DataFrame):
+        raise QueryError(
+            f"statistics={given!r} are no statistics. Use mt.Statistics(rows=…, keys=…, span='1 day'), "
+            "or a batch DataFrame with the columns of the input."
+        )
 
 
 def measure(source: Events) -> Statistics:
