@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.cases import assert_same, plain_spark, random_events, random_windows
+from tests.spark.patience import LONG, patiently
 from tests.spark.streams import BEGIN, ROCKS_DB, Event, Replay, events, flush, found, moved, out_of_order
 
 SHAPES = ["independent", "expand", "slices_explode", "columnar"]
@@ -161,10 +162,10 @@ def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
     out = mt.aggregate(replay.stream, **ask(strategy=strategy))
     idle = f"idle_{strategy}"
     writer = out.writeStream.format("memory").queryName(idle).option("checkpointLocation", str(tmp_path / "c"))
-    query = writer.trigger(processingTime="200 milliseconds").start()
+    start = writer.trigger(processingTime="200 milliseconds").start
+    query = patiently(start, lambda query: query.processAllAvailable(), forget=tmp_path / "c")
     try:
-        query.processAllAvailable()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + LONG
         while replay.spark.table(idle).count() < 1 and time.monotonic() < deadline:
             time.sleep(0.2)
         assert found(replay.spark.table(idle).collect()) == {("10s", 0.0, "a"): (1,)}

@@ -63,6 +63,7 @@ def aggregate(
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
+    future: Length | None = None,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
@@ -72,10 +73,11 @@ def aggregate(
     with the columns of the input, such as a stream's history, is measured in its place.
 
     A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
-    every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
-    A registry instead of windows lets them come and go while a stream runs.
+    every window that is open; output is the mode that the result will be written in; future="1 hour" sets aside rows
+    that are further ahead of the clock, before they close windows. Batch input needs none of these. A registry instead
+    of windows lets them come and go while a stream runs.
     """
-    terms = Terms(watermark, late, output)
+    terms = Terms(watermark, late, output, future)
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
         check_registered(df, strategy, terms)
@@ -105,9 +107,10 @@ def explain(
     watermark: Length | None = None,
     late: str = "drop",
     output: str = "append",
+    future: Length | None = None,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
-    terms = Terms(watermark, late, output)
+    terms = Terms(watermark, late, output, future)
     keys = key_list(by)
     source = _checked(df, time, keys, windows, aggregates, strategy, layout)
     figures = known(statistics, lambda history: _history(source, history, time, keys))
@@ -115,7 +118,8 @@ def explain(
         source, terms = prepare_stream(source, terms)
         return plan_stream(source, strategy, figures, terms)
     physical = _physical(source, strategy, figures)
-    ignored = ("watermark is for streams: this input is read to its end",) if terms.watermark is not None else ()
+    named = {"watermark": terms.watermark, "future": terms.future}
+    ignored = (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
     return replace(physical, notes=(*physical.notes, *ignored))
 
 

@@ -51,14 +51,19 @@ def check_known(given: object) -> None:
 
 def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
+    sample = first_rows(source)
+    seen = len(sample)
+    if seen < SAMPLE:  # that is all of it
+        return of_sample(sample, seen, "all rows")
+    return of_sample(sample, max(seen, estimated_rows(source.frame)), f"Spark's estimate and the first {seen} rows")
+
+
+def first_rows(source: Events) -> Longs:
+    """Give time and key, as a hash, of the first rows; one small job."""
     texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
     keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
     rows = source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect()
-    sample = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
-    seen = len(sample)
-    if seen < SAMPLE:  # that is all of it
-        return _of_sample(sample, seen, "all rows")
-    return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
+    return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
 
 def _keys(source: Events) -> Iterable[tuple[str, T.DataType]]:
@@ -70,7 +75,8 @@ def _nested(found: T.DataType) -> bool:
     return isinstance(found, T.ArrayType | T.MapType | T.StructType)
 
 
-def _of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+    """Estimate keys, time span and order of so many rows from the first ones."""
     seen = len(sample)
     if not seen:
         return Statistics(0, 1, 1, source=origin)
@@ -94,14 +100,14 @@ def _distinct(codes: Longs, rows: int) -> int:
     return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
 
 
-def estimated_rows(source: Events) -> int:
+def estimated_rows(frame: DataFrame) -> int:
     """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
-    size = plan_size(source.frame)
+    size = plan_size(frame)
     if size is None:
         return 10_000_000
     if size.rows is not None:
         return min(_MOST, int(size.rows))
-    width = 8 + sum(_width(field.dataType.typeName()) for field in source.frame.schema)
+    width = 8 + sum(_width(field.dataType.typeName()) for field in frame.schema)
     return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / width))
 
 

@@ -14,13 +14,17 @@ from muntin.plan.streaming import ASSUMED, STRATEGIES, StreamPlan, StreamShape, 
 from muntin.registry import WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.columnar import columnar
+from muntin.spark.future import set_aside
 from muntin.spark.independent import independent
-from muntin.spark.plans import plan_text
+from muntin.spark.plans import analyzed_text, is_stacked, plan_text
+from muntin.spark.sampling import sampled
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
 from muntin.spark.stateful import expand, slices_explode, storable
 from muntin.window import Window
 
+MARK = "EventTimeWatermark"
+"""The operator that moves the watermark."""
 REUSE = "spark.sql.exchange.reuse"
 ANY_WINDOW = (Window("1 s"),)
 """What stands for the windows of a registry that is still empty."""
@@ -34,22 +38,35 @@ def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
             f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
     found = source.frame.schema["ts"].metadata.get(DELAY)
+    plan = analyzed_text(source.frame)
+    if is_stacked(plan, MARK):
+        raise QueryError(
+            "the input calls withWatermark twice, and Spark ends such a query after its first micro-batch. "
+            f"Call it once, on time column {source.query.time!r}."
+        )
     if found is None:
-        _check_first(source, terms)
-        frame = source.frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
+        _check_first(source, terms, has_one=MARK in plan)
+        frame = source.frame if terms.future is None else set_aside(source.frame, terms.future)
+        frame = frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
         return storable(replace(source, frame=frame)), terms
     if terms.watermark is not None:
         raise QueryError(
             f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
             f"watermark={str(terms.watermark)!r} is given. Leave one of the two out."
         )
-    return storable(source), Terms(Duration(found * 1000), terms.late, terms.output)
+    if terms.future is not None:  # what has passed the watermark has moved it
+        raise QueryError(
+            f"time column {source.query.time!r} has a watermark already, which rows ahead of the clock would move "
+            f"before future={str(terms.future)!r} could set them aside. Leave withWatermark out and add "
+            f"watermark={str(Duration(found * 1000))!r}."
+        )
+    return storable(source), replace(terms, watermark=Duration(found * 1000))
 
 
-def _check_first(source: Source, terms: Terms) -> None:
+def _check_first(source: Source, terms: Terms, *, has_one: bool) -> None:
     """Refuse a time that has no watermark and is given none, or that would be given a second one."""
     time = source.query.time
-    if _watermarks(source.frame):  # Spark would start the query, and end it after the first micro-batch
+    if has_one:  # Spark would start the query, and end it after the first micro-batch
         raise QueryError(
             f"the input has a watermark, but not on time column {time!r}, and Spark keeps one only. "
             f"Call withWatermark({time!r}, …) instead, or use the time column that has it."
@@ -76,9 +93,11 @@ def plan_stream(source: Source, strategy: str, statistics: Statistics | None, te
         unfit = (shape.needs_merge and not shareable) or (shape is StreamShape.COLUMNAR and packed)
         return not unfit and shape not in forbidden
 
+    if statistics is None:
+        statistics = sampled(source) if sum(map(allowed, named)) > 1 else ASSUMED
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
     delay = terms.watermark or Duration(0)
-    work = StreamWork(Work(statistics or ASSUMED, columns, len(source.keys)), delay)
+    work = StreamWork(Work(statistics, columns, len(source.keys)), delay)
     found = choose_stream(work, source.query.windows, strategy, terms, allowed)
     return replace(found, notes=tuple(_notes(source, named, forbidden, packed, shareable=shareable)))
 
@@ -166,4 +185,4 @@ def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFra
 
 def _watermarks(frame: DataFrame) -> int:
     """Count the operators in a plan that move the watermark."""
-    return plan_text(frame).count("EventTimeWatermark")
+    return plan_text(frame).count(MARK)
