@@ -48,6 +48,7 @@ for strategy in ("expand", "slices_explode"):
     query.awaitTermination()
     assert sorted(spark.table(strategy).collect()) == wanted, strategy
     assert mt.progress(query).rows_out == len(wanted) > 100
+assert "rows of" in mt.explain(stream, "ts", "key", windows, asked, watermark="1 s").statistics.source
 print("same stream:", len(wanted))
 """
 

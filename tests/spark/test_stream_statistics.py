@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.plan.streaming import StreamShape
 
 WINDOWS = [mt.tumbling(f"{n} min") for n in (10, 20, 60)]
 ASKED: dict[str, Any] = {"time": "ts", "by": "k", "windows": WINDOWS, "aggregates": mt.sum("v"), "watermark": "1 min"}
@@ -83,3 +85,84 @@ def test_a_registry_checks_statistics_too(rate: DataFrame, tmp_path_factory: pyt
     registry = mt.WindowRegistry(tmp_path_factory.mktemp("windows"))
     with pytest.raises(mt.QueryError, match="are no statistics"):
         mt.aggregate(rate, "ts", "k", registry, mt.sum("v"), watermark="1 s", statistics={})  # type: ignore[arg-type]
+
+
+def written(frame: DataFrame, folder: Path, files: int) -> Path:
+    """Write rows in so many files, in the order of time."""
+    frame.repartitionByRange(files, "ts").sortWithinPartitions("ts").write.parquet(str(folder))
+    return folder
+
+
+def streamed(spark: SparkSession, folder: Path, schema: str = "ts timestamp, k long, v long") -> DataFrame:
+    return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def test_a_stream_of_files_is_sampled(spark: SparkSession, tmp_path: Path) -> None:
+    """Figures come near the true ones, and so does the choice; only the first files are opened."""
+    folder = written(rows(spark, 50_000, 25_000, 60), tmp_path / "events", 8)
+    sorted(folder.glob("*.parquet"))[-1].write_bytes(b"no parquet")
+    stream = streamed(spark, folder)
+    plan = mt.explain(stream, **ASKED)
+    assert plan.statistics.source == "the first 4,000 rows of 8 files"
+    assert "(the first 4,000 rows of 8 files)" in str(plan)
+    assert plan.statistics.rows / plan.statistics.span == pytest.approx(1 / 60_000_000, rel=0.1)
+    true = mt.explain(stream, **ASKED, statistics=mt.Statistics(rows=1e6, keys=5e5, span=60e12))
+    assert (plan.shape, plan.shape is StreamShape.COLUMNAR) == (true.shape, True)  # type: ignore[union-attr]
+
+
+def test_what_is_done_to_the_rows_is_done_to_the_sample(spark: SparkSession, tmp_path: Path) -> None:
+    """The time is computed, the key is an expression, and three rows of four are left out."""
+    folder = written(rows(spark, 20_000, 64, 60), tmp_path / "events", 2)
+    stream = streamed(spark, folder).where("v % 4 = 0")
+    stream = stream.select((F.col("ts") + F.expr("interval 1 day")).alias("at"), "k", "v")
+    asked = ASKED | {"time": F.col("at"), "by": (F.col("k") % 10).alias("ten")}
+    statistics = mt.explain(stream, **asked, future="1 hour").statistics
+    assert statistics.source == "the first 4,000 rows of 2 files"
+    assert statistics.keys == 5
+    assert statistics.rows / statistics.span == pytest.approx(1 / 240_000_000, rel=0.1)
+
+
+def test_folders_that_are_columns_and_other_formats(spark: SparkSession, tmp_path: Path) -> None:
+    events = rows(spark, 9_000, 3, 1).withColumn("day", F.col("k").cast("string"))
+    events.write.partitionBy("day").csv(str(tmp_path / "events"), header=True)
+    schema = "ts timestamp, k long, v long, day string"
+    stream = spark.readStream.schema(schema).option("header", True).csv(str(tmp_path / "events"))
+    statistics = mt.explain(stream, **(ASKED | {"by": ["k", "day"]})).statistics
+    assert statistics.source.startswith("the first 4,000 rows of ")
+    assert statistics.rows >= 1_000_000
+    assert 1 <= statistics.keys <= 3
+
+
+def test_few_rows_tell_the_pace_of_many(spark: SparkSession, tmp_path: Path) -> None:
+    """A stream goes on: its first rows are priced as a million at their pace."""
+    statistics = mt.explain(streamed(spark, written(rows(spark, 100, 4, 60), tmp_path / "a", 2)), **ASKED).statistics
+    assert statistics.source == "the first 100 rows of 2 files"
+    assert (statistics.rows, statistics.keys) == (1_000_000, 4)
+    assert statistics.span == pytest.approx(1_000_000 * 60_000_000, rel=0.02)
+    fresh = mt.explain(streamed(spark, written(rows(spark, 100, 1000, 60), tmp_path / "b", 2)), **ASKED).statistics
+    assert fresh.keys == 500_000
+
+
+def test_what_cannot_be_sampled_is_assumed(spark: SparkSession, rate: DataFrame, tmp_path: Path) -> None:
+    """Whatever is wrong with the files is the stream's to say."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert mt.explain(streamed(spark, empty), **ASKED).statistics.source.endswith("; no file has come yet")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad/0.parquet").write_bytes(b"no parquet")
+    assert "its files cannot be sampled: " in mt.explain(streamed(spark, tmp_path / "bad"), **ASKED).statistics.source
+    folder = written(rows(spark, 100, 4, 60), tmp_path / "events", 1)
+    stream = streamed(spark, folder)
+    none = mt.explain(stream.where("v < 0"), **ASKED).statistics
+    assert none.source.endswith("; the first 4,000 rows of its files give none")
+    joined = stream.join(rows(spark, 4, 4, 60).select("k").distinct(), "k")
+    for frame in (joined, stream.dropDuplicates(["k"]), rate):
+        statistics = mt.explain(frame, **ASKED).statistics
+        assert statistics.source == "assumed; statistics= says better"
+        assert (statistics.rows, statistics.keys) == (1_000_000, 100)
+
+
+def test_where_there_is_no_choice_nothing_is_sampled(spark: SparkSession, tmp_path: Path) -> None:
+    stream = streamed(spark, written(rows(spark, 100, 4, 60), tmp_path / "events", 1))
+    assert mt.explain(stream, **ASKED, strategy="columnar").statistics.source.startswith("assumed")
+    assert mt.explain(stream, **ASKED, strategy="native").statistics.source.startswith("the first")

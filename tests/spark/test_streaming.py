@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -138,6 +139,21 @@ def test_update_gives_changed_windows(replay: Replay, strategy: str) -> None:
     assert sorted((start, value) for name, start, value in given if name == "10s") == [
         *((0, 1), (20, 16), (30, 2), (30, 6), (40, 0))
     ]
+
+
+def test_update_mode_of_a_query_that_was_asked_for_append(replay: Replay) -> None:
+    """Spark's aggregations give updates all the same, columnar state every instance when it closes, the chain nothing.
+
+    When the chain's error is another, the documentation has to say so.
+    """
+    replay.add(*(events(*rows) for rows in LATE))
+    updates = sorted(map(str, replay.run(ask(strategy="expand", output="update"), mode="update").rows.collect()))
+    for strategy in ("independent", "expand"):
+        assert sorted(map(str, replay.run(ask(strategy=strategy), mode="update").rows.collect())) == updates
+    appended = found(replay.run(ask(strategy="columnar")).rows.collect())
+    assert found(replay.run(ask(strategy="columnar"), mode="update").rows.collect()) == appended
+    with pytest.raises(AnalysisException, match="Detected pattern of possible 'correctness' issue"):
+        replay.run(ask(strategy="slices_explode"), mode="update")
 
 
 @pytest.mark.parametrize("strategy", ["expand", "slices_explode"])

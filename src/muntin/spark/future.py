@@ -20,7 +20,7 @@ def set_aside(frame: DataFrame, ahead: int) -> DataFrame:
     after a failure leaves out the same rows. The count stands between the filter and the source, where no filter is
     pushed past it. Its name is new every time: Spark refuses two of one name in a query.
     """
-    limit = F.unix_micros(F.current_timestamp()) + F.lit(min(ahead, LONGEST_WINDOW))
+    limit = F.unix_micros(F.current_timestamp()) + F.lit(int(min(ahead, LONGEST_WINDOW)))
     is_ahead = F.col("t") > limit
     counted = frame.observe(f"{FUTURE}_{uuid4().hex[:8]}", F.count_if(is_ahead).alias("future"))
     return counted.where(~is_ahead)

@@ -82,7 +82,7 @@ def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
         return Statistics(0, 1, 1, source=origin)
     time, codes = sample.T
     ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
-    ordered = time.min() == time.max() or bool(np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
+    ordered = bool(time.min() == time.max() or np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
     span = max(1, int(time.max()) - int(time.min()))
     if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
         early, late = np.quantile(time - time.min(), (0.05, 0.95))
