@@ -27,7 +27,7 @@ def run(package: Path, cache: Path) -> list[str]:
     environment = os.environ | {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache)}
     environment |= {"NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"}  # and no other place
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True, timeout=120
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True, timeout=600
     )
     return done.stdout.split()
 

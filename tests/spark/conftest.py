@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 import muntin as mt
 from muntin.spark.batches import Rows
 from muntin.spark.reducers import Arrays
+from tests.spark.patience import PATIENT
 
 HERE = Path(__file__).parent
 
@@ -21,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    session = mt.session(master="local[2]", config={"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": 2})
+    session = mt.session(master="local[2]", config=PATIENT | {"spark.sql.shuffle.partitions": 2})
     yield session
     session.stop()
 

@@ -1,6 +1,7 @@
 """A streaming query in a process of its own, for tests that kill it.
 
-usage: stream_job.py FOLDER STRATEGY MASTER; reads FOLDER/events, writes FOLDER/rows, keeps FOLDER/checkpoint.
+usage: python -m tests.spark.stream_job FOLDER STRATEGY MASTER
+Reads FOLDER/events, writes FOLDER/rows, keeps FOLDER/checkpoint.
 """
 
 import sys
@@ -9,12 +10,13 @@ from typing import Any, cast
 
 import muntin as mt
 from muntin.choices import AnyStrategy
+from tests.spark.patience import PATIENT, patiently, to_the_end
 
 WINDOWS = [mt.tumbling("20 s"), mt.hopping("1 min", "20 s"), mt.tumbling("90 s", id="long")]
 AGGREGATES = [mt.count(), mt.sum("v"), mt.min("v"), mt.avg("v")]
 ASKED: dict[str, Any] = {"time": "ts", "by": "k", "windows": WINDOWS, "aggregates": AGGREGATES}
 WATERMARK = "30 seconds"
-CONFIG = {"spark.sql.shuffle.partitions": "2"}
+CONFIG = PATIENT | {"spark.sql.shuffle.partitions": "2"}
 
 
 def main(folder: Path, strategy: AnyStrategy, master: str) -> None:
@@ -29,8 +31,8 @@ def main(folder: Path, strategy: AnyStrategy, master: str) -> None:
         watermark=WATERMARK,
     )
     writer = out.writeStream.format("parquet").option("path", str(folder / "rows"))
-    query = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True).start()
-    query.awaitTermination()
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint")).trigger(availableNow=True)
+    patiently(writer.start, to_the_end)
     spark.stop()
 
 

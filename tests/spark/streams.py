@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 import muntin as mt
+from tests.spark.patience import patiently, to_the_end
 
 ROCKS_DB = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -74,11 +75,8 @@ class Replay:
         sink = out.writeStream.format("parquet").option("path", str(place / "rows"))
         writer = sink if files else out.writeStream.format("memory").queryName(name)
         writer = writer.outputMode(mode).option("checkpointLocation", str(place / "checkpoint"))
-        query = writer.trigger(availableNow=True).start()
-        try:
-            query.awaitTermination(300)
-        finally:
-            query.stop()
+        start = writer.trigger(availableNow=True).start
+        query = patiently(start, to_the_end, forget=None if files else place / "checkpoint")
         rows = self.spark.read.schema(out.schema).parquet(str(place / "rows")) if files else self.spark.table(name)
         return Result(rows, query.recentProgress)
 

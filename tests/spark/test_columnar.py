@@ -26,6 +26,7 @@ from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import prepare
 from muntin.window import Window
 from tests.spark.cases import KEYS, VALUES, assert_same, plain_spark, random_aggregates, random_windows
+from tests.spark.patience import patiently, to_the_end
 
 BASE = datetime(2024, 5, 1, tzinfo=UTC)
 SECOND = 1_000_000
@@ -54,15 +55,13 @@ def events(spark: SparkSession, folder: Path, delay: str) -> DataFrame:
 
 def run(out: DataFrame, folder: Path, name: str) -> StreamingQuery:
     """Run a stream to the end of its input, and again from where it stopped when called again."""
-    query: StreamingQuery = (
+    writer = (
         out.writeStream.format("parquet")
         .option("path", str(folder / name))
         .option("checkpointLocation", str(folder / f"{name}.checkpoint"))
         .trigger(availableNow=True)
-        .start()
     )
-    query.awaitTermination()
-    return query
+    return patiently(writer.start, to_the_end)
 
 
 def asked(
@@ -203,13 +202,12 @@ def test_windows_come_and_go_while_the_query_runs(rocks: SparkSession, tmp_path:
     write(tmp_path / "in", 0, simple(rows[:200]))
     stream = events(rocks, tmp_path / "in", "0 seconds")
     out = asked(stream, ["k"], registry, [mt.sum("v"), mt.count()], 2)
-    query = (
+    writer = (
         out.writeStream.format("parquet")
         .option("path", str(tmp_path / "ours"))
         .option("checkpointLocation", str(tmp_path / "ours.checkpoint"))
-        .start()
     )
-    query.processAllAvailable()
+    query = patiently(writer.start, lambda query: query.processAllAvailable())
     registry.add(mt.hopping("20 s", "5 s"), id="fine")
     query.processAllAvailable()
     write(tmp_path / "in", 1, simple(rows[200:500]))

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.spark.patience import LONG
+
 
 @pytest.mark.parametrize(
     ("options", "said"),
@@ -16,7 +18,7 @@ def test_the_demo_runs(options: tuple[str, ...], said: str) -> None:
         [sys.executable, "-m", "muntin", "demo", "--rows", "20000", *options],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=LONG,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert said in " ".join(done.stdout.split())

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.spark.patience import LONG
+
 ASKED = """
 import muntin as mt
 from pyspark.sql import functions as F
@@ -46,6 +48,7 @@ for strategy in ("expand", "slices_explode"):
     query.awaitTermination()
     assert sorted(spark.table(strategy).collect()) == wanted, strategy
     assert mt.progress(query).rows_out == len(wanted) > 100
+assert "rows of" in mt.explain(stream, "ts", "key", windows, asked, watermark="1 s").statistics.source
 print("same stream:", len(wanted))
 """
 
@@ -55,6 +58,7 @@ os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
 
 builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+builder = builder.config("spark.python.authenticate.socketTimeout", "300s").config("spark.network.timeout", "900s")
 spark = builder.config("spark.sql.shuffle.partitions", "2").config("spark.executor.memory", "512m").getOrCreate()
 """
 
@@ -94,7 +98,7 @@ def run(code: str, folder: Path, *, java: str | None = None) -> str:
     environment = os.environ | {"SPARK_WORKER_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
     environment |= {} if java is None else {"JAVA_TOOL_OPTIONS": java}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, cwd=folder, env=environment
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=LONG, cwd=folder, env=environment
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import muntin as mt
 from muntin.cli import main
+from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, events, found
 
 TEN, MINUTE, HOPS = mt.tumbling("10 s"), mt.tumbling("60 s"), mt.hopping("1 min", "20 s", id="hops")
@@ -103,8 +104,8 @@ def test_a_table_has_the_latest_row_of_every_instance(replay: Replay) -> None:
 
         out = mt.aggregate(replay.stream, **ASKED, output="update", watermark="1 min")
         writer = out.writeStream.outputMode("update").foreachBatch(twice)
-        query = writer.option("checkpointLocation", str(replay.folder / "c")).trigger(availableNow=True).start()
-        query.awaitTermination(300)
+        writer = writer.option("checkpointLocation", str(replay.folder / "c")).trigger(availableNow=True)
+        patiently(writer.start, to_the_end)
         return found(table.read(replay.spark).collect())
 
     def wanted() -> dict[tuple[Any, ...], tuple[Any, ...]]:

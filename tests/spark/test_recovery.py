@@ -14,10 +14,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import muntin as mt
+from tests.spark.patience import LONG
 from tests.spark.stream_job import ASKED
 from tests.spark.streams import Event, Replay, events, found
 
-JOB = Path(__file__).with_name("stream_job.py")
+ROOT = Path(__file__).parents[2]
 FILES, PER_FILE = 8, 450
 LONGEST = timedelta(minutes=5)
 
@@ -39,7 +40,8 @@ def started(folder: Path, strategy: str, master: str = "local[2]") -> subprocess
     """Start the job in a process group of its own, so that a kill takes its JVM and workers with it."""
     with (folder / "log").open("a") as log:
         return subprocess.Popen(
-            [sys.executable, str(JOB), str(folder), strategy, master],
+            [sys.executable, "-m", "tests.spark.stream_job", str(folder), strategy, master],
+            cwd=ROOT,
             stdout=log,
             stderr=log,
             text=True,
@@ -53,7 +55,7 @@ def batches(folder: Path) -> int:
 
 
 def until_batch(folder: Path, number: int, job: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + LONG
     while batches(folder) < number and job.poll() is None:
         assert time.monotonic() < deadline, (folder / "log").read_text()[-3000:]
         time.sleep(0.02)
@@ -61,13 +63,13 @@ def until_batch(folder: Path, number: int, job: subprocess.Popen[str]) -> None:
 
 def kill(job: subprocess.Popen[str]) -> None:
     os.killpg(job.pid, signal.SIGKILL)
-    job.wait(30)
+    job.wait(LONG)
 
 
 def finish(folder: Path, strategy: str, master: str = "local[2]") -> None:
     job = started(folder, strategy, master)
     try:
-        assert job.wait(300) == 0, (folder / "log").read_text()[-3000:]
+        assert job.wait(LONG) == 0, (folder / "log").read_text()[-3000:]
     finally:
         if job.poll() is None:
             kill(job)
@@ -123,7 +125,7 @@ def test_an_executor_is_killed(arrived: Replay, strategy: str, pytestconfig: pyt
         victims = list(executors(job))
         assert len(victims) >= 2
         os.kill(victims[0], signal.SIGKILL)
-        assert job.wait(400) == 0, (arrived.folder / "log").read_text()[-3000:]
+        assert job.wait(LONG) == 0, (arrived.folder / "log").read_text()[-3000:]
     finally:
         if job.poll() is None:
             kill(job)
@@ -135,7 +137,7 @@ def test_a_corrupt_file_is_sparks_own_error_and_the_query_goes_on_without_it(arr
     good = bad.read_bytes()
     arrived.replace(bad, b"no parquet")
     job = started(arrived.folder, "columnar")
-    assert job.wait(300) != 0
+    assert job.wait(LONG) != 0
     assert "0005.parquet" in (arrived.folder / "log").read_text()
     arrived.replace(bad, good)
     finish(arrived.folder, "columnar")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -115,6 +116,20 @@ def test_a_named_shape_is_that_shape_or_an_error(spark: SparkSession, stream: Da
         spark.conf.set(PROVIDER, ROCKSDB)
     with pytest.raises(mt.UnsupportedError, match="strategy 'slices_explode' merges partials"):
         explain(stream, strategy="slices_explode", aggregates=mt.median("v"))
+
+
+@pytest.mark.parametrize("marks", [("5 minutes", "10 minutes"), ("10 minutes", "5 minutes")])
+def test_a_watermark_over_another_is_refused(spark: SparkSession, tmp_path: Path, marks: tuple[str, str]) -> None:
+    """Spark starts the query and ends it after a micro-batch. When the end fails, Spark has changed its mind."""
+    replay = Replay(spark, tmp_path).add(events((1, "a", 1)), events((1000, "a", 0)))
+    twice = replay.stream.withWatermark("ts", marks[0]).withWatermark("ts", marks[1])
+    for frame in (twice, replay.stream.withWatermark("ts", "1 hour").where("v >= 0").withWatermark("ts", "1 minute")):
+        with pytest.raises(mt.QueryError, match=r"withWatermark twice.* Call it once, on time column 'ts'"):
+            explain(frame, watermark=None)
+    apart = replay.stream.withWatermark("ts", marks[0]).union(replay.stream.withWatermark("ts", marks[0]))
+    assert explain(apart, watermark=None).shape in StreamShape
+    with pytest.raises(StreamingQueryException, match="Redefining watermark is disallowed"):
+        replay.write(twice.groupBy(F.window("ts", "1 minute")).count())
 
 
 def test_sets_that_spark_does_not_keep_are_refused(stream: DataFrame) -> None:

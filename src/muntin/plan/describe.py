@@ -39,6 +39,7 @@ def describe_stream(plan: StreamPlan) -> str:
     lines = [
         f"strategy {plan.strategy} on a stream: {_input(s)} ({s.source})",
         f"watermark {terms.watermark}, output {terms.output}, late rows {late}",
+        *([f"rows more than {terms.future} ahead of the clock are set aside"] if terms.future is not None else []),
         *_shape(plan.shape, plan.windows, plan.grids),
         "  state: " + " and ".join(f"{number(round(state.rows))} {state.name}" for state in plan.states),
         f"  about {plan.cost / 1e6:.2f} core-seconds",

@@ -13,11 +13,14 @@ from heapq import heappop, heappush
 from itertools import count
 from math import ceil, exp
 
+from muntin.duration import DAY
+from muntin.errors import QueryError
 from muntin.plan.cuts import Cut, Cuts
 from muntin.plan.describe import describe
+from muntin.plan.figures import length, whole_number
 from muntin.plan.logical import Plan
 from muntin.plan.slicing import Grid, density, slicing
-from muntin.window import Window
+from muntin.window import Length, Window
 
 
 class Shape(Enum):
@@ -53,17 +56,34 @@ class Statistics:
 
     >>> Statistics(rows=1000, keys=10, span=10**6).rate
     Fraction(1, 10000)
+    >>> Statistics(rows=1e6, span="1 day") == Statistics(1_000_000, span=86_400_000_000)
+    True
     """
 
     rows: int
-    keys: int = 1
+    keys: int
     """Distinct keys."""
-    span: int = 86_400_000_000
-    """From the first to the last event, in microseconds."""
-    ordered: bool = True
+    span: int
+    """From the first to the last event, in microseconds; text and timedelta are read as such."""
+    ordered: bool
     """Whether rows arrive nearly in the order of time within a task."""
-    source: str = "given"
+    source: str
     """Where the estimates are from."""
+
+    def __init__(
+        self,
+        rows: float,
+        keys: float = 1,
+        span: Length | float = DAY,
+        ordered: bool = True,
+        source: str = "given",
+    ) -> None:
+        if not isinstance(ordered, bool):
+            raise QueryError(f"ordered={ordered!r} is neither True nor False. Use True if rows come in order of time.")
+        numbers = {"rows": whole_number("rows", rows, 0), "keys": whole_number("keys", keys, 1)}
+        known = {"span": int(length("span", span, "1 day")), "ordered": ordered, "source": source}
+        for name, value in (numbers | known).items():
+            object.__setattr__(self, name, value)
 
     @property
     def rate(self) -> Fraction:

@@ -14,6 +14,7 @@ from muntin.choices import Late, Output, check_choice
 from muntin.duration import Duration, parse_duration
 from muntin.errors import QueryError
 from muntin.plan.describe import describe_stream
+from muntin.plan.figures import length
 from muntin.plan.physical import Statistics, Work
 from muntin.plan.slicing import Grid, density, slicing
 from muntin.window import Length, Window
@@ -70,11 +71,20 @@ class Terms:
     """How much later than the latest event a row may come; None leaves it to the input."""
     late: Late
     output: Output
+    future: Duration | None
+    """How far ahead of the clock a row may be; None for any."""
 
-    def __init__(self, watermark: Length | None = None, late: Late = "drop", output: Output = "append") -> None:
+    def __init__(
+        self,
+        watermark: Length | None = None,
+        late: Late = "drop",
+        output: Output = "append",
+        future: Length | None = None,
+    ) -> None:
         check_choice("late", late, Late)
         check_choice("output", output, Output)
-        for name, given in (("watermark", _delay(watermark)), ("late", late), ("output", output)):
+        agreed = {"watermark": _delay(watermark), "late": late, "output": output, "future": _ahead(future)}
+        for name, given in agreed.items():
             object.__setattr__(self, name, given)
 
 
@@ -91,6 +101,11 @@ def _delay(given: Length | None) -> Duration | None:
     if delay < 0 or delay % 1000:
         raise QueryError(f"watermark {delay} is not a whole number of milliseconds from 0 on. {remedy}")
     return delay
+
+
+def _ahead(given: Length | None) -> Duration | None:
+    """Read how far ahead of the clock rows may be."""
+    return None if given is None else length("future", given, "1 hour")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from muntin.spark.frame import check_frame
 from muntin.spark.preceding import Task, roll
 from muntin.spark.run import Aggregates, Key, prices
 from muntin.spark.source import Events, alike, check_lengths, expression, first_line, folding, is_set, read
-from muntin.spark.statistics import measure
+from muntin.spark.statistics import check_known, known, measure
 from muntin.spark.wide import wide_name
 from muntin.window import Length, Window, parse_window, parse_windows
 
@@ -83,7 +83,7 @@ def rolling(
     *,
     rows: int | Iterable[int] = (),
     strategy: RollingStrategy = "auto",
-    statistics: Statistics | None = None,
+    statistics: Statistics | DataFrame | None = None,
 ) -> DataFrame:
     """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
 
@@ -91,17 +91,20 @@ def rolling(
     events of the same time. Of rows=[100] it is ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
     columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
     (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way. Statistics, if
-    given, save the small job that the input is sampled with.
+    given, save the small job that the input is sampled with; a batch DataFrame of the same columns is measured instead.
     """
     check_frame(df)
     check_choice("strategy", strategy, RollingStrategy)
-    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(as_aggregates(df, aggregates)))
+    check_known(statistics)
+    keys, frames, asked = several(by), _frames(ranges, rows), check_aggregates(as_aggregates(df, aggregates))
+    request = _checked(df, time, keys, frames, asked)
     if strategy == "independent" or _obstacle(request):
         return _independent(request)
-    statistics = statistics or measure(request.events)
-    if strategy == "auto" and not _pays(request, statistics):
+    figures = known(statistics, lambda history: _checked(history, time, keys, frames, asked).events)
+    figures = figures or measure(request.events)
+    if strategy == "auto" and not _pays(request, figures):
         return _independent(request)
-    return _by_kernel(request, statistics)
+    return _by_kernel(request, figures)
 
 
 def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Frames:

@@ -37,7 +37,7 @@ from muntin.spark.independent import independent
 from muntin.spark.native import expand, slices_explode
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.spark.source import Events, Source, prepare
-from muntin.spark.statistics import measure
+from muntin.spark.statistics import check_known, known, measure
 from muntin.spark.streaming import (
     ANY_WINDOW,
     check_registered,
@@ -66,39 +66,44 @@ def aggregate(
     *,
     strategy: AnyStrategy = "auto",
     layout: Layout = "long",
-    statistics: Statistics | None = None,
+    statistics: Statistics | DataFrame | None = None,
     watermark: Length | None = None,
     late: Late = "drop",
     output: Output = "append",
+    future: Length | None = None,
     checkpoint: StrPath | None = None,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
     The result has window_id, window (start and end), the keys and the aggregates; layout="wide" gives one row per key
     and window end instead. The strategy is "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL
-    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with.
+    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with; a batch DataFrame
+    with the columns of the input, such as a stream's history, is measured in its place.
 
     A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
-    every window that is open; output is the mode that the result will be written in. Batch input needs none of these.
-    A registry instead of windows lets them come and go while a stream runs. With the checkpoint that the query will be
-    started with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the
-    query starts.
+    every window that is open; output is the mode that the result will be written in; future="1 hour" sets aside rows
+    that are further ahead of the clock, before they close windows. With the checkpoint that the query will be started
+    with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the query
+    starts. Batch input needs none of these. A registry instead of windows lets them come and go while a stream runs.
 
     Windows may be texts, such as "1 hour every 5 minutes", and aggregates may be those of Spark, such as F.sum("v"),
     where it has the same; without an alias they keep the name that Spark gives them.
     """
     check_frame(df)
-    terms = Terms(watermark, late, output)
+    terms = Terms(watermark, late, output, future)
     kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
+        check_known(statistics)
         check_registered(df, strategy, terms)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
         return evaluate_registered(prepare_stream(source, terms)[0], windows, kept)
-    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    keys = several(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return evaluate_stream(source, plan_stream(source, strategy, statistics, terms, kept), kept)
-    physical = _physical(source, strategy, statistics)
+        return evaluate_stream(source, plan_stream(source, strategy, figures, terms, kept), kept)
+    physical = _physical(source, strategy, figures)
     result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
     return wide(source, result) if layout == "wide" else result
 
@@ -112,21 +117,25 @@ def explain(
     *,
     strategy: AnyStrategy = "auto",
     layout: Layout = "long",
-    statistics: Statistics | None = None,
+    statistics: Statistics | DataFrame | None = None,
     watermark: Length | None = None,
     late: Late = "drop",
     output: Output = "append",
+    future: Length | None = None,
     checkpoint: StrPath | None = None,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
     check_frame(df)
-    terms = Terms(watermark, late, output)
-    source = _checked(df, time, by, windows, aggregates, strategy, layout)
+    terms = Terms(watermark, late, output, future)
+    keys = several(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
-        return plan_stream(source, strategy, statistics, terms, _kept(df, checkpoint))
-    physical = _physical(source, strategy, statistics)
-    ignored = ("watermark is for streams: this input is read to its end",) if terms.watermark is not None else ()
+        return plan_stream(source, strategy, figures, terms, _kept(df, checkpoint))
+    physical = _physical(source, strategy, figures)
+    named = {"watermark": terms.watermark, "future": terms.future}
+    ignored = (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
     return replace(physical, notes=(*physical.notes, *ignored))
 
 
@@ -156,6 +165,11 @@ def _checked(
     if layout == "wide":
         check_wide(source)
     return source
+
+
+def _history(source: Source, history: DataFrame, time: Key, keys: tuple[Key, ...]) -> Source:
+    """Read another DataFrame for the query of a source."""
+    return prepare(history, time, keys, source.query.windows, source.query.aggregates)
 
 
 def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from pyspark.sql import SparkSession
 
+PATIENCE = "spark.python.authenticate.socketTimeout"
 ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 ARROW_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -39,6 +40,7 @@ def session(
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(cores),
+        PATIENCE: "120s",  # a busy machine needs more than Spark's 15 s to connect two processes
         ARROW_ROWS: "100000",
         ARROW_BYTES: str(UNLIMITED),
         PROVIDER: ROCKSDB,  # for streams: columnar state needs it, and others are quicker with it

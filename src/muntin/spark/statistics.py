@@ -2,40 +2,68 @@
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Iterable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.physical import Statistics
+from muntin.spark.plans import plan_size
 from muntin.spark.source import LONGEST_WINDOW, Events
 
 SAMPLE = 4_000
 """Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
 
-_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
-_UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
 _MOST = 10**11
 """Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
 """A size from which on Spark says that it does not know."""
 
 
+def known(given: Statistics | DataFrame | None, read: Callable[[DataFrame], Events]) -> Statistics | None:
+    """Give the statistics that were given with a query, or measure a batch DataFrame with the columns of its input."""
+    check_known(given)
+    if not isinstance(given, DataFrame):
+        return given
+    try:
+        history = read(given)
+    except QueryError as error:
+        raise QueryError(f"the DataFrame given as statistics does not fit the query: {error}") from error
+    measured = measure(history)
+    return replace(measured, source=f"{measured.source} of the DataFrame given")
+
+
+def check_known(given: object) -> None:
+    """Refuse what is no statistics."""
+    if isinstance(given, DataFrame) and given.isStreaming:
+        raise QueryError("the DataFrame given as statistics is a stream, which cannot be measured. Use spark.read.")
+    if given is not None and not isinstance(given, Statistics | DataFrame):
+        raise QueryError(
+            f"statistics={given!r} are no statistics. Use mt.Statistics(rows=…, keys=…, span='1 day'), "
+            "or a batch DataFrame with the columns of the input."
+        )
+
+
 def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
+    sample = first_rows(source)
+    seen = len(sample)
+    if seen < SAMPLE:  # that is all of it
+        return of_sample(sample, seen, "all rows")
+    return of_sample(sample, max(seen, estimated_rows(source.frame)), f"Spark's estimate and the first {seen} rows")
+
+
+def first_rows(source: Events) -> Longs:
+    """Give time and key, as a hash, of the first rows; one small job."""
     texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
     keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
     rows = source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect()
-    sample = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
-    seen = len(sample)
-    if seen < SAMPLE:  # that is all of it
-        return _of_sample(sample, seen, "all rows")
-    return _of_sample(sample, max(seen, estimated_rows(source)), f"Spark's estimate and the first {seen} rows")
+    return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
 
 def _keys(source: Events) -> Iterable[tuple[str, T.DataType]]:
@@ -47,13 +75,14 @@ def _nested(found: T.DataType) -> bool:
     return isinstance(found, T.ArrayType | T.MapType | T.StructType)
 
 
-def _of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+    """Estimate keys, time span and order of so many rows from the first ones."""
     seen = len(sample)
     if not seen:
         return Statistics(0, 1, 1, source=origin)
     time, codes = sample.T
     ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
-    ordered = time.min() == time.max() or bool(np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
+    ordered = bool(time.min() == time.max() or np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
     span = max(1, int(time.max()) - int(time.min()))
     if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
         early, late = np.quantile(time - time.min(), (0.05, 0.95))
@@ -71,19 +100,15 @@ def _distinct(codes: Longs, rows: int) -> int:
     return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
 
 
-def estimated_rows(source: Events) -> int:
+def estimated_rows(frame: DataFrame) -> int:
     """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
-    text = io.StringIO()
-    with redirect_stdout(text):
-        source.frame.explain(mode="cost")
-    size = _SIZE.search(text.getvalue())
+    size = plan_size(frame)
     if size is None:
         return 10_000_000
-    if size[3]:
-        return min(_MOST, int(float(size[3])))
-    total = float(size[1]) * _UNITS.get(size[2], 1)
-    width = 8 + sum(_width(field.dataType.typeName()) for field in source.frame.schema)
-    return 10_000_000 if total >= _UNKNOWN else min(_MOST, int(total / width))
+    if size.rows is not None:
+        return min(_MOST, int(size.rows))
+    width = 8 + sum(_width(field.dataType.typeName()) for field in frame.schema)
+    return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / width))
 
 
 def _width(name: str) -> int:

@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import QueryError
 from muntin.spark.columnar import LATE
+from muntin.spark.future import FUTURE
 from muntin.spark.kept_state import Kept, state
 
 
@@ -46,6 +47,8 @@ class Progress:
     """Where the watermark stood in the last micro-batch, in UTC."""
     milliseconds: int
     """How long the last micro-batch took."""
+    future: int = 0
+    """Rows that were set aside because they were too far ahead of the clock."""
     windows: tuple[Kept, ...] = ()
     """What is kept for which window, if the checkpoint was read."""
 
@@ -59,8 +62,9 @@ class Progress:
         kept = " + ".join(f"{operator.rows:,}" for operator in self.state) or "0"
         time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
         windows = f" ({', '.join(map(str, self.windows))})" if self.windows else ""
+        ahead = f"{self.future:,} ahead of the clock, " if self.future else ""
         return (
-            f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, "
+            f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
             f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s"
         )
 
@@ -98,13 +102,19 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
         state=tuple(map(_operator, last.stateOperators)),
         watermark=datetime.fromisoformat(mark) if mark else None,
         milliseconds=last.durationMs.get("triggerExecution", 0),
+        future=sum(_observed(report, FUTURE, "future") for report in reports),
     )
 
 
 def _late(report: StreamingQueryProgress) -> int:
     dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
-    observed = [found["late"] or 0 for name, found in report.observedMetrics.items() if name.startswith(LATE)]
-    return int(sum(dropped) + sum(observed))
+    return int(sum(dropped)) + _observed(report, LATE, "late")
+
+
+def _observed(report: StreamingQueryProgress, prefix: str, metric: str) -> int:
+    """Sum up what was counted under names that begin alike."""
+    counts = [counted[metric] or 0 for name, counted in report.observedMetrics.items() if name.startswith(prefix)]
+    return int(sum(counts))
 
 
 def _operator(found: StateOperatorProgress) -> OperatorState:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
@@ -19,11 +17,16 @@ from muntin.registry import WindowRegistry
 from muntin.spark import kernel
 from muntin.spark.columnar import columnar
 from muntin.spark.fingerprints import fingerprint
+from muntin.spark.future import set_aside
+from muntin.spark.plans import analyzed_text, is_stacked, plan_text
+from muntin.spark.sampling import sampled
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
 from muntin.spark.stateful import expand, independent, slices_explode, storable
 from muntin.window import Window
 
+MARK = "EventTimeWatermark"
+"""The operator that moves the watermark."""
 REUSE = "spark.sql.exchange.reuse"
 ANY_WINDOW = (Window("1 s"),)
 """What stands for the windows of a registry that is still empty."""
@@ -37,22 +40,35 @@ def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
             f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
     found = source.frame.schema["ts"].metadata.get(DELAY)
+    plan = analyzed_text(source.frame)
+    if is_stacked(plan, MARK):
+        raise QueryError(
+            "the input calls withWatermark twice, and Spark ends such a query after its first micro-batch. "
+            f"Call it once, on time column {source.query.time!r}."
+        )
     if found is None:
-        _check_first(source, terms)
-        frame = source.frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
+        _check_first(source, terms, has_one=MARK in plan)
+        frame = source.frame if terms.future is None else set_aside(source.frame, terms.future)
+        frame = frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
         return storable(replace(source, frame=frame)), terms
     if terms.watermark is not None:
         raise QueryError(
             f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
             f"watermark={str(terms.watermark)!r} is given. Leave one of the two out."
         )
-    return storable(source), Terms(Duration(found * 1000), terms.late, terms.output)
+    if terms.future is not None:  # what has passed the watermark has moved it
+        raise QueryError(
+            f"time column {source.query.time!r} has a watermark already, which rows ahead of the clock would move "
+            f"before future={str(terms.future)!r} could set them aside. Leave withWatermark out and add "
+            f"watermark={str(Duration(found * 1000))!r}."
+        )
+    return storable(source), replace(terms, watermark=Duration(found * 1000))
 
 
-def _check_first(source: Source, terms: Terms) -> None:
+def _check_first(source: Source, terms: Terms, *, has_one: bool) -> None:
     """Refuse a time that has no watermark and is given none, or that would be given a second one."""
     time = source.query.time
-    if _watermarks(source.frame):  # Spark would start the query, and end it after the first micro-batch
+    if has_one:  # Spark would start the query, and end it after the first micro-batch
         raise QueryError(
             f"the input has a watermark, but not on time column {time!r}, and Spark keeps one only. "
             f"Call withWatermark({time!r}, …) instead, or use the time column that has it."
@@ -78,10 +94,12 @@ def plan_stream(
     if all(shape in obstacles for shape in named):
         obstacle = obstacles[named[0]]
         raise obstacle.error(f"{origin} {obstacle.reason}. {obstacle.remedy}")
+    allowed = [shape for shape in named if shape not in obstacles]
+    if statistics is None:
+        statistics = sampled(source) if len(allowed) > 1 else ASSUMED
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
     delay = terms.watermark or Duration(0)
-    work = StreamWork(Work(statistics or ASSUMED, columns, len(source.keys)), delay)
-    allowed = [shape for shape in named if shape not in obstacles]
+    work = StreamWork(Work(statistics, columns, len(source.keys)), delay)
     plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
     _taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=tuple(_notes(source, named, obstacles, before)))
@@ -205,7 +223,4 @@ def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFra
 
 def _watermarks(frame: DataFrame) -> int:
     """Count the operators in a plan that move the watermark."""
-    text = io.StringIO()
-    with redirect_stdout(text):
-        frame.explain()
-    return text.getvalue().count("EventTimeWatermark")
+    return plan_text(frame).count(MARK)

@@ -1,0 +1,53 @@
+"""Patience with a busy machine: settings of sessions, and queries that are started once more."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql.streaming.query import StreamingQuery
+
+PATIENT = {
+    "spark.driver.memory": "1g",
+    "spark.executor.heartbeatInterval": "60s",
+    "spark.network.timeout": "900s",
+    "spark.python.authenticate.socketTimeout": "300s",
+}
+LONG = 1200
+"""Seconds after which something that should end will not."""
+ATTEMPTS = 5
+TOO_SLOW = "Python worker failed to connect back"
+"""What Spark says if the worker that names columnar state takes ten seconds to start; no setting gives it longer."""
+
+
+def patiently(
+    start: Callable[[], StreamingQuery], wait: Callable[[StreamingQuery], object], forget: Path | None = None
+) -> StreamingQuery:
+    """Start a query and wait, and start it once more where its worker was too slow.
+
+    A query that cannot go on from its checkpoint, as one into memory, has to forget it.
+    """
+    for _ in range(ATTEMPTS - 1):
+        query = start()
+        try:
+            wait(query)
+        except StreamingQueryException as error:
+            if TOO_SLOW not in str(error):
+                raise
+            if forget is not None:
+                shutil.rmtree(forget)
+        else:
+            return query
+    query = start()
+    wait(query)
+    return query
+
+
+def to_the_end(query: StreamingQuery) -> None:
+    """Wait until a query ends."""
+    try:
+        assert query.awaitTermination(LONG), "the query does not end"
+    finally:
+        query.stop()
