@@ -12,7 +12,7 @@ Strategy = Literal["auto", "independent", "native", "kernel"]
 ShapeName = Literal["expand", "slices_explode", "slices_kernel", "source_slices_kernel", "rows_kernel", "source_kernel"]
 """Shapes of batch plans that may be forced by name, beside the independent one, which is a strategy of its own."""
 
-StreamShapeName = Literal["expand", "slices_explode", "columnar"]
+StreamShapeName = Literal["expand", "chain", "columnar"]
 """Shapes of streams that may be forced by name."""
 
 AnyStrategy = Strategy | ShapeName | StreamShapeName

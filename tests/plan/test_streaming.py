@@ -28,18 +28,16 @@ def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPl
 
 
 def test_slices_pay_where_they_are_dense() -> None:
-    assert chosen(DENSE, "native").shape is StreamShape.SLICES_EXPLODE
+    assert chosen(DENSE, "native").shape is StreamShape.CHAIN
     assert chosen(DENSE, "native", late="exact").shape is StreamShape.EXPAND
     assert chosen(DENSE, output="update").shape is StreamShape.EXPAND
-    assert [name for name, _ in chosen(SPARSE).alternatives] == [
-        *("columnar", "slices_explode", "expand", "independent")
-    ]
+    assert [name for name, _ in chosen(SPARSE).alternatives] == [*("columnar", "chain", "expand", "independent")]
 
 
 def test_state_follows_windows_watermark_and_micro_batches() -> None:
     """A window of every key stays for its range, the delay and a micro-batch; slices for the latter two."""
     _, (windows,), _ = price(SPARSE, TENS, StreamShape.EXPAND)
-    _, (slices, merged), grids = price(SPARSE, TENS, StreamShape.SLICES_EXPLODE)
+    _, (slices, merged), grids = price(SPARSE, TENS, StreamShape.CHAIN)
     batch = 10**13 // 10 / 600e6  # slices of a micro-batch of a million rows
     assert slices.rows == pytest.approx(100 * batch, rel=0.02)
     assert windows.rows == pytest.approx(100 * (batch * sum(1 / n for n in range(1, 11)) + 10), rel=0.02)
@@ -55,7 +53,7 @@ def test_more_windows_cost_the_chain_least() -> None:
     def growth(shape: StreamShape) -> float:
         return price(DENSE, TENS, shape)[0] / price(DENSE, TENS[:1], shape)[0]
 
-    assert growth(StreamShape.SLICES_EXPLODE) < 2 < growth(StreamShape.EXPAND) < growth(StreamShape.INDEPENDENT) + 1
+    assert growth(StreamShape.CHAIN) < 2 < growth(StreamShape.EXPAND) < growth(StreamShape.INDEPENDENT) + 1
 
 
 def test_every_shape_has_its_name_and_every_strategy_a_shape() -> None:

@@ -17,7 +17,7 @@ import muntin as mt
 from tests.spark.patience import to_the_end
 from tests.spark.streams import BEGIN, Event, Replay, events, found
 
-SHAPES = ["independent", "expand", "slices_explode", "columnar"]
+SHAPES = ["independent", "expand", "chain", "columnar"]
 TEN, MINUTE = mt.tumbling("10 s"), mt.tumbling("60 s")
 YEAR = 365 * 86_400
 

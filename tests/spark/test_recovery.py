@@ -87,7 +87,7 @@ def kills(pytestconfig: pytest.Config) -> int:
     return int(pytestconfig.getoption("--kills"))
 
 
-@pytest.mark.parametrize("strategy", ["columnar", "slices_explode", "expand"])
+@pytest.mark.parametrize("strategy", ["columnar", "chain", "expand"])
 def test_killed_at_random_moments(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
     if strategy != "columnar" and kills(pytestconfig) < 2:
         pytest.skip("Spark's own operators alone: only with --kills 2 or more")
@@ -115,7 +115,7 @@ def executors(job: subprocess.Popen[str]) -> Iterator[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["columnar", "slices_explode"])
+@pytest.mark.parametrize("strategy", ["columnar", "chain"])
 def test_an_executor_is_killed(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
     if strategy != "columnar" and kills(pytestconfig) < 2:
         pytest.skip("Spark's own operators alone: only with --kills 2 or more")

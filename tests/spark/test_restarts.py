@@ -53,7 +53,7 @@ def forbidden() -> dict[str, Change]:
 
 STARTED = {
     "expand": ["aggregate", "time"],
-    "slices_explode": ["order", "key"],
+    "chain": ["order", "key"],
     "independent": ["input"],
     "columnar": ["key", "time"],
 }
@@ -113,7 +113,7 @@ def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_
             mt.aggregate(replay.stream, **ask(windows=windows), strategy="independent", checkpoint=checkpoint)
 
 
-@pytest.mark.parametrize("kept", ["expand", "slices_explode", "columnar"])
+@pytest.mark.parametrize("kept", ["expand", "chain", "columnar"])
 def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: Path, kept: str) -> None:
     """Statistics alone would choose others: one for dense streams, one for sparse ones."""
     replay = Replay(spark, tmp_path)
@@ -145,7 +145,7 @@ def test_a_checkpoint_of_another_shape_is_refused_with_the_remedy(spark: SparkSe
 
 def test_names_of_results_may_change(spark: SparkSession, tmp_path: Path) -> None:
     replay = Replay(spark, tmp_path)
-    checkpoint = first_run(replay, strategy="slices_explode")
+    checkpoint = first_run(replay, strategy="chain")
     renamed = {"aggregates": [mt.min("v").alias("low"), mt.max("v").alias("high")]}
     out = mt.aggregate(replay.stream, **ask(**renamed), strategy="auto", checkpoint=checkpoint)
     assert out.columns[-2:] == ["low", "high"]

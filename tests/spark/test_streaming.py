@@ -18,7 +18,7 @@ from tests.spark.cases import assert_same, plain_spark, random_events, random_wi
 from tests.spark.patience import LONG, patiently
 from tests.spark.streams import BEGIN, ROCKS_DB, Event, Replay, events, flush, found, moved, out_of_order
 
-SHAPES = ["independent", "expand", "slices_explode", "columnar"]
+SHAPES = ["independent", "expand", "chain", "columnar"]
 DELAY = timedelta(seconds=30)
 TEN, MINUTE = mt.tumbling("10 s"), mt.tumbling("60 s")
 
@@ -53,7 +53,7 @@ def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
     expected.unpersist()
 
 
-@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+@pytest.mark.parametrize("strategy", ["expand", "chain"])
 def test_all_aggregates_are_kept(replay: Replay, strategy: str) -> None:
     """Sketches, sets, moments, orders and a user's own steps; windows with an instance in common, and an offset."""
     joined = mt.user_defined("path", "v", lift=str, combine=lambda a, b: f"{a} {b}", lower=str, returns="string")
@@ -85,7 +85,7 @@ def test_late_rows_count_as_documented(replay: Replay, strategy: str) -> None:
     """A row is late for [10 s, 20 s) but not for the minute; the chain drops it for both, the others for one."""
     replay.add(*(events(*rows) for rows in LATE))
     result = replay.run(ask(strategy=strategy))
-    minute = 23 if strategy == "slices_explode" else 31
+    minute = 23 if strategy == "chain" else 31
     tens = {("10s", 0.0, "a"): (1,), ("10s", 20.0, "a"): (16,), ("10s", 30.0, "a"): (6,)}
     assert found(result.rows.collect()) == tens | {("1m", 0.0, "a"): (minute,)}
     assert result.progress.late == 1
@@ -121,7 +121,7 @@ def test_very_late_rows_at_random(replay: Replay) -> None:
         result = replay.run(ask(strategy=strategy))
         reports = [datetime.fromisoformat(report.eventTime["watermark"]) for report in result.reports]
         marks = [datetime.fromtimestamp(0, UTC), *reports][: len(batches)]
-        wanted = judged(batches, marks, with_slice=strategy == "slices_explode")
+        wanted = judged(batches, marks, with_slice=strategy == "chain")
         labels = {TEN.label: str(TEN), MINUTE.label: str(MINUTE)}
         rows = found(result.rows.collect())
         ours = {(labels[name], int(start), key): value for (name, start, key), (value,) in rows.items()}
@@ -153,10 +153,10 @@ def test_update_mode_of_a_query_that_was_asked_for_append(replay: Replay) -> Non
     appended = found(replay.run(ask(strategy="columnar")).rows.collect())
     assert found(replay.run(ask(strategy="columnar"), mode="update").rows.collect()) == appended
     with pytest.raises(AnalysisException, match="Detected pattern of possible 'correctness' issue"):
-        replay.run(ask(strategy="slices_explode"), mode="update")
+        replay.run(ask(strategy="chain"), mode="update")
 
 
-@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+@pytest.mark.parametrize("strategy", ["expand", "chain"])
 def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     """Bursts, empty files and a gap of a month leave no state but that of the last event."""
     month = 30 * 86_400
@@ -171,7 +171,7 @@ def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     assert result.progress.state_rows == (2 if strategy == "expand" else 1)
 
 
-@pytest.mark.parametrize("strategy", ["slices_explode", "columnar"])
+@pytest.mark.parametrize("strategy", ["chain", "columnar"])
 def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
     """Nothing comes for a while: the query goes on where it was, and windows close without new data."""
     replay.add(events((1, "a", 1)), events((45, "a", 2)))
@@ -209,7 +209,7 @@ def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
     }
 
 
-@pytest.mark.parametrize("strategy", ["expand", "slices_explode"])
+@pytest.mark.parametrize("strategy", ["expand", "chain"])
 def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     """State outlives the query; a window that stays has all its rows, one that goes none, one that comes new ones."""
     replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
@@ -226,7 +226,7 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     rows = {name: value for name, value in found(again.rows.collect()).items() if name[1] >= 60}
     minutes = {("1m", 60.0, "a"): (12,), ("1m", 60.0, "b"): (16,), ("1m", 120.0, "a"): (32,)}
     halves = {("30s", 90.0, "b"): (16,), ("30s", 150.0, "a"): (32,)}
-    started = {("30s", 60.0, "a"): (12 if strategy == "slices_explode" else 8,)}  # begun before the restart
+    started = {("30s", 60.0, "a"): (12 if strategy == "chain" else 8,)}  # begun before the restart
     assert rows == minutes | halves | started
 
 
@@ -256,9 +256,9 @@ def test_restart_with_windows_in_another_order(replay: Replay) -> None:
 def test_slices_older_than_a_finer_window_are_not_counted_for_it(replay: Replay) -> None:
     """What was cut for the minute does not tell the half minute, so that lacks it."""
     replay.add(events((5, "a", 1), (39, "a", 2)))
-    replay.run(ask(strategy="slices_explode", windows=[MINUTE]), files=True)
+    replay.run(ask(strategy="chain", windows=[MINUTE]), files=True)
     replay.add(events((100, "a", 4)), events((1000, "a", 0)))
-    again = replay.run(ask(strategy="slices_explode", windows=[MINUTE, mt.tumbling("30 s")]), files=True)
+    again = replay.run(ask(strategy="chain", windows=[MINUTE, mt.tumbling("30 s")]), files=True)
     assert found(again.rows.collect()) == {
         ("1m", 0.0, "a"): (3,),
         ("1m", 60.0, "a"): (4,),

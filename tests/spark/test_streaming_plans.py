@@ -60,10 +60,10 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
             "unknown strategy 'rows_kernel'. Use 'auto', 'independent', 'native' or 'kernel'",
         ),
         (
-            {"strategy": "slices_explode", "late": "exact"},
-            "strategy 'slices_explode' drops late rows with their slice, and has no late='exact'. Use strategy='auto'",
+            {"strategy": "chain", "late": "exact"},
+            "strategy 'chain' drops late rows with their slice, and has no late='exact'. Use strategy='auto'",
         ),
-        ({"strategy": "slices_explode", "output": "update"}, "has no output='update'"),
+        ({"strategy": "chain", "output": "update"}, "has no output='update'"),
         ({"strategy": "kernel", "output": "update"}, "has no output='update'"),
         ({"aggregates": mt.sum("w")}, "no column 'w' in the input"),
         ({"time": "v"}, "time column 'v' is of type bigint"),
@@ -114,8 +114,8 @@ def test_a_named_shape_is_that_shape_or_an_error(spark: SparkSession, stream: Da
         assert "columnar is left out: it needs RocksDB" in str(explain(stream))
     finally:
         spark.conf.set(PROVIDER, ROCKSDB)
-    with pytest.raises(mt.UnsupportedError, match="strategy 'slices_explode' merges partials"):
-        explain(stream, strategy="slices_explode", aggregates=mt.median("v"))
+    with pytest.raises(mt.UnsupportedError, match="strategy 'chain' merges partials"):
+        explain(stream, strategy="chain", aggregates=mt.median("v"))
 
 
 @pytest.mark.parametrize("marks", [("5 minutes", "10 minutes"), ("10 minutes", "5 minutes")])
@@ -146,7 +146,7 @@ def test_wide_streams_are_refused_with_a_remedy(stream: DataFrame) -> None:
 
 
 def test_the_cheapest_shape_that_the_terms_allow(stream: DataFrame) -> None:
-    assert explain(stream, strategy="native").shape is StreamShape.SLICES_EXPLODE
+    assert explain(stream, strategy="native").shape is StreamShape.CHAIN
     assert explain(stream, strategy="native", late="exact").shape is StreamShape.EXPAND
     assert explain(stream, output="update").shape is StreamShape.EXPAND
     assert explain(stream, aggregates=mt.median("v"), strategy="native").shape is StreamShape.EXPAND
@@ -160,13 +160,13 @@ def test_explain_tells_the_state_and_the_alternatives(stream: DataFrame) -> None
     assert "100,000,000 rows, 100 keys over 11.6 days" in text
     assert "watermark 10m, output append, late rows are dropped with their slice" in text
     assert "slices begin at multiples of 1m" in text
-    assert [name for name, _ in plan.alternatives] == ["slices_explode", "expand"]
+    assert [name for name, _ in plan.alternatives] == ["chain", "expand"]
     assert plan.cost == min(dict(plan.alternatives).values())
     assert [state.name for state in plan.states] == ["slices", "windows"]
     assert plan.state_rows < plan.alternative_rows[1] / 2
-    assert repr(plan) == "<stream plan of 10 windows: slices_explode>"
+    assert repr(plan) == "<stream plan of 10 windows: chain>"
     exact = explain(stream, strategy="native", late="exact")
-    assert "slices_explode is left out: it drops late rows with their slice" in str(exact)
+    assert "chain is left out: it drops late rows with their slice" in str(exact)
     assert "assumed" in str(explain(stream, statistics=None))
     assert "median(v) is evaluated from the rows of every window" in str(explain(stream, aggregates=mt.median("v")))
 

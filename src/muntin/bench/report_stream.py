@@ -14,7 +14,7 @@ NAMES = {
     "plain": "plain Spark, one query",
     "separate": "plain Spark, a query each",
     "expand": "expand",
-    "slices_explode": "chain",
+    "chain": "chain",
     "columnar": "columnar",
     "auto": "auto",
 }

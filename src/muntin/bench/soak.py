@@ -27,7 +27,7 @@ BEGIN = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
 def soak(
     minutes: float,
     progress: Progress,
-    strategies: tuple[AnyStrategy, ...] = ("columnar", "slices_explode", "independent"),
+    strategies: tuple[AnyStrategy, ...] = ("columnar", "chain", "independent"),
 ) -> Iterator[Row]:
     """Yield state and heap after every ten micro-batches of a stream that runs for some minutes."""
     spark = stream_session()

@@ -24,7 +24,7 @@ SLICE = 600
 """Seconds of the shortest window, which all others are multiples of."""
 BATCHES = 10
 WATERMARK = "1 minute"
-CONTENDERS = ("plain", "separate", "expand", "slices_explode", "columnar", "auto")
+CONTENDERS = ("plain", "separate", "expand", "chain", "columnar", "auto")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def settings(events: int) -> Iterator[Setting]:
         for count in (5, 10, 20):
             yield Setting(f"{kind}, {count} tumbling", tumbling(count), events, per_slice, 100)
         yield Setting(f"{kind}, 5 hopping, range 6 slides", hopping(5, 6), events // 2, per_slice, 100)
-        few = ("plain", "slices_explode", "columnar", "auto")
+        few = ("plain", "chain", "columnar", "auto")
         yield Setting(f"{kind}, 2 hopping, range 60 slides", hopping(2, 60), events // 10, per_slice, 100, few)
         yield Setting(f"{kind}, 10 tumbling, 10,000 keys", tumbling(10), events, per_slice, 10_000, few)
 
@@ -70,7 +70,7 @@ def streams(
     wanted = set(names)
     warm = Setting("warm-up", tumbling(3), max(BATCHES, events // 10), 100, 100)
     for _ in range(2):  # nobody pays for what is compiled and started only once
-        for name in ("plain", "expand", "slices_explode", "columnar"):
+        for name in ("plain", "expand", "chain", "columnar"):
             _run(spark, _files(spark, folder, warm), warm, name)
     for setting in settings(events):
         if wanted and setting.name not in wanted:

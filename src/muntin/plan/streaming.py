@@ -28,13 +28,13 @@ class StreamShape(Enum):
 
     INDEPENDENT = "one window aggregation each, every one with its own scan and state"
     EXPAND = "rows exploded into their windows, one aggregation with state"
-    SLICES_EXPLODE = "slices until the watermark closes them, then exploded into their windows and merged"
+    CHAIN = "slices until the watermark closes them, then exploded into their windows and merged"
     COLUMNAR = "open slices of many keys packed together, combined by kernels"
 
     @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
-        return self in (StreamShape.SLICES_EXPLODE, StreamShape.COLUMNAR)
+        return self in (StreamShape.CHAIN, StreamShape.COLUMNAR)
 
     @property
     def updates(self) -> bool:
@@ -44,10 +44,10 @@ class StreamShape(Enum):
     @property
     def exact(self) -> bool:
         """Whether a late row counts for every window that is still open."""
-        return self is not StreamShape.SLICES_EXPLODE
+        return self is not StreamShape.CHAIN
 
 
-NATIVE = (StreamShape.EXPAND, StreamShape.SLICES_EXPLODE)
+NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
     "auto": tuple(StreamShape),
     "native": NATIVE,
@@ -229,7 +229,7 @@ def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -
             return cost + touched * p.state + stream.batches * held * p.look, (State("windows", held),), ()
     found = slicing(windows)
     pieces, cut = stream.touched(1 / density(found), 1), 1 / density(found)
-    if shape is StreamShape.SLICES_EXPLODE:
+    if shape is StreamShape.CHAIN:
         slices = stream.kept(cut, 1, stream.behind)
         merged = sum(stream.kept(w.slide, work.copies(w), w.range) for w in windows)
         cost = read + 2 * stream.batches * p.operator + (rows + min(rows, work.slices(found)) * copies) * p.row * wide
@@ -249,7 +249,7 @@ def choose_stream(
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
     >>> choose_stream(dense, windows, "native", Terms(), NATIVE).shape.name
-    'SLICES_EXPLODE'
+    'CHAIN'
     """
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda found: found[0][0])
     (cost, states, grids), best = weighed[0]

@@ -46,9 +46,7 @@ def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> Da
     return _finished(source, plain(source, placed, "window", MARK), source.plain)
 
 
-def slices_explode(
-    source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint
-) -> DataFrame:
+def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
     time = F.col("t")
     slices = source.instance(slice_start(time, grids), slice_end(time, grids), "slice")

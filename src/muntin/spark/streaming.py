@@ -22,7 +22,7 @@ from muntin.spark.plans import analyzed_text, is_stacked, plan_text
 from muntin.spark.sampling import sampled
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
-from muntin.spark.stateful import expand, independent, slices_explode, storable
+from muntin.spark.stateful import expand, independent, chain, storable
 from muntin.window import Window
 
 MARK = "EventTimeWatermark"
@@ -178,8 +178,8 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
             return _with_watermarks(source, independent(source, plan.windows, mark), len(plan.windows))
         case StreamShape.EXPAND:
             return expand(source, plan.windows, mark)
-        case StreamShape.SLICES_EXPLODE:
-            return slices_explode(source, plan.windows, plan.grids, mark)
+        case StreamShape.CHAIN:
+            return chain(source, plan.windows, plan.grids, mark)
     return columnar(source, plan.windows, mark)
 
 
