@@ -22,7 +22,7 @@ from muntin.spark.plans import analyzed_text, is_stacked, plan_text
 from muntin.spark.sampling import sampled
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
-from muntin.spark.stateful import expand, independent, chain, storable
+from muntin.spark.stateful import chain, expand, independent, storable
 from muntin.window import Window
 
 MARK = "EventTimeWatermark"
