@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from contextlib import redirect_stdout
 
 import numpy as np
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.kernels.protocol import Longs
@@ -28,9 +27,8 @@ _UNKNOWN = 2**59
 
 def measure(source: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
-    texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
-    keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
-    rows = source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect()
+    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(source))
+    rows = source.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
     sample = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
     seen = len(sample)
     if seen < SAMPLE:  # that is all of it
