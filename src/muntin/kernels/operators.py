@@ -135,16 +135,15 @@ class Moments(NamedTuple):
             return b
         if b[0] == 0:
             return a
-        count = a[0] + b[0]
-        dx, dy, share = b[1] - a[1], b[2] - a[2], a[0] * b[0] / count
-        x, y = a[1] + dx * b[0] / count, a[2] + dy * b[0] / count
+        dx, dy, weight = b[1] - a[1], b[2] - a[2], b[0] / (a[0] + b[0])
+        to_x, to_y = dx * weight, dy * weight  # in this order nothing is infinite that need not be
         return (
-            count,
-            x,
-            y,
-            a[3] + b[3] + dx * dx * share,
-            a[4] + b[4] + dy * dy * share,
-            a[5] + b[5] + dx * dy * share,
+            a[0] + b[0],
+            a[1] + to_x,
+            a[2] + to_y,
+            a[3] + b[3] + dx * to_x * a[0] + (dx - dx),  # NaN if the means are infinitely far apart, as in Spark
+            a[4] + b[4] + dy * to_y * a[0] + (dy - dy),
+            a[5] + b[5] + dx * to_y * a[0],
         )
 
     def commutes(self) -> bool:

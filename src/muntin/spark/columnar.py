@@ -84,7 +84,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
         return source.finish(rows, source.lowered())
     known = [T.StructField("id", T.StringType()), T.StructField("r", T.LongType())]
     rows = kernel.mapped(given.select("data"), unpacked, True, T.StructType([*known, *schema]))
-    return source.finish_with(rows, source.lowered(), F.col("id"), F.col("r"))
+    return source.finish_with(rows, source.lowered(), "id", "r")
 
 
 def _check(source: Source) -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
@@ -21,7 +21,7 @@ from muntin.spark.batches import Chunks, Layout
 from muntin.spark.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
-from muntin.spark.source import LONGEST_WINDOW, Events, Source, is_set
+from muntin.spark.source import ATOMS, LONGEST_WINDOW, Events, Source, is_set
 from muntin.techniques import Need, cheapest
 
 Given = TypeVar("Given")
@@ -93,11 +93,11 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
 
 def in_order(source: Events, parts: DataFrame, chunks: Chunks | None) -> DataFrame:
     """Bring rows of one key and chunk together, sorted by key and time."""
-    together = [F.col(key) for key in source.keys]
+    together: list[str | Column] = list(source.keys)
     if chunks is not None:
         together.append(F.expr(_floor_div("t", chunks.stride)))
     spread = parts.repartition(*together) if together else parts.repartition(1)
-    return spread.sortWithinPartitions(*source.keys, "t")
+    return spread.sortWithinPartitions(*map(F.expr, (*source.keys, "t")))  # a name alone would take more calls
 
 
 def chunk_length(longest: int, statistics: Statistics) -> int:
@@ -117,14 +117,11 @@ def chunked(parts: DataFrame, chunks: Chunks, *, timeless: bool = False) -> Data
     places = f"transform({within}, chunk -> t + chunk * {chunks.halo}L)"
     rest = [name for name in parts.columns if name != "t"]
     explode = "explode_outer" if timeless else "explode"
-    return parts.select(F.expr(f"{explode}({places})").alias("t"), *rest)
+    return parts.selectExpr(f"{explode}({places}) AS t", *rest)
 
 
 def _floor_div(value: str, length: int) -> str:
-    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float.
-
-    As text, since every call into Spark takes time.
-    """
+    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float."""
     return f"(({value} - pmod({value}, {length}L)) div {length}L)"
 
 
@@ -197,7 +194,4 @@ def is_flat(found: T.DataType) -> bool:
     """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
     if isinstance(found, T.StringType):
         return found.simpleString() == "string"
-    return isinstance(
-        found,
-        T.NumericType | T.BooleanType | T.DateType | T.TimestampType | T.TimestampNTZType | T.BinaryType,
-    )
+    return isinstance(found, ATOMS)

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin.plan.slicing import Grid
+from muntin.spark.recipes import named
 from muntin.spark.source import Source
 from muntin.window import Window
 
@@ -18,15 +19,14 @@ def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     return source.finish(frame, source.plain)
 
 
-def slices_explode(source: Source, windows: tuple[Window, ...], found: tuple[Grid, ...]) -> DataFrame:
+def slices_explode(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...]) -> DataFrame:
     """Aggregate slices, explode them into their windows and merge."""
-    return merged(source, exploded(sliced(source, found), numbered(source, windows)))
+    return merged(source, exploded(sliced(source, grids), numbered(source, windows)))
 
 
-def sliced(source: Source, found: tuple[Grid, ...]) -> DataFrame:
+def sliced(source: Source, grids: tuple[Grid, ...]) -> DataFrame:
     """Aggregate rows by key and slice; column t becomes the start of the slice."""
-    rows = source.rows.withColumn("slice", slice_start(F.col("t"), found))
-    return partials(source, rows, "slice").withColumnRenamed("slice", "t")
+    return partials(source, source.rows, F.expr(f"{slice_start('t', grids)} AS t"))
 
 
 def merged(source: Source, frame: DataFrame) -> DataFrame:
@@ -36,87 +36,76 @@ def merged(source: Source, frame: DataFrame) -> DataFrame:
 
 def plain(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
     """Aggregate rows by key and some columns, as a Spark user writes it."""
-    return frame.groupBy(*source.keys, *within).agg(
-        *(made.plain.alias(f"a{i}") for i, made in enumerate(source.recipes))
-    )
+    columns = (named(made.plain, f"a{i}") for i, made in enumerate(source.recipes))
+    return frame.groupBy(*source.keys, *within).agg(*columns)
 
 
-def partials(source: Source, frame: DataFrame, *within: str) -> DataFrame:
+def partials(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
     """Aggregate rows by key and some columns into partials."""
-    columns = [column for made in source.recipes for column in made.partials]
+    steps = [step for made in source.recipes for step in made.partials]
     names = [name for group in source.partials for name in group]
-    return frame.groupBy(*source.keys, *within).agg(
-        *(column.alias(name) for column, name in zip(columns, names, strict=True))
-    )
+    return frame.groupBy(*source.keys, *within).agg(*map(named, steps, names))
 
 
 def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
     """Merge partials by key and some columns."""
-    columns, names = [], []
-    for made, group in zip(source.recipes, source.partials, strict=True):
-        if made.merge is not None:
-            columns += made.merge([F.col(name) for name in group])
-            names += group
-    return frame.groupBy(*source.keys, *within).agg(
-        *(column.alias(name) for column, name in zip(columns, names, strict=True))
-    )
+    columns = [
+        named(step, name)
+        for made, names in zip(source.recipes, source.partials, strict=True)
+        if made.merge is not None
+        for step, name in zip(made.merge(*names), names, strict=True)
+    ]
+    return frame.groupBy(*source.keys, *within).agg(*columns)
 
 
-def slice_start(time: Column, found: tuple[Grid, ...]) -> Column:
+def slice_start(time: str, grids: tuple[Grid, ...]) -> str:
     """Give the latest edge at or before a time."""
-    edges = _latest(time, found)
-    return edges[0] if len(edges) == 1 else F.greatest(*edges)
+    edges = [_latest(time, *grid) for grid in grids]
+    return edges[0] if len(edges) == 1 else f"greatest({', '.join(edges)})"
 
 
-def slice_end(time: Column, found: tuple[Grid, ...]) -> Column:
+def slice_end(time: str, grids: tuple[Grid, ...]) -> str:
     """Give the earliest edge after a time."""
-    edges = [edge + F.lit(slide) for edge, (slide, _) in zip(_latest(time, found), found, strict=True)]
-    return edges[0] if len(edges) == 1 else F.least(*edges)
+    edges = [f"{_latest(time, *grid)} + {int(grid[0])}L" for grid in grids]
+    return edges[0] if len(edges) == 1 else f"least({', '.join(edges)})"
 
 
-def _latest(time: Column, found: tuple[Grid, ...]) -> list[Column]:
-    return [time - F.pmod(time - F.lit(residue), F.lit(slide)) for slide, residue in found]
+def _latest(time: str, slide: int, residue: int) -> str:
+    """Give the latest time at or before another that leaves a residue."""
+    return f"({time} - pmod({time} - {int(residue)}L, {int(slide)}L))"
 
 
-def numbered(source: Source, windows: tuple[Window, ...]) -> dict[Window, Column]:
+def numbered(source: Source, windows: tuple[Window, ...]) -> dict[Window, str]:
     """Give windows their places in the query."""
-    places = {window: F.lit(number) for number, window in enumerate(source.query.windows)}
+    places = {window: str(number) for number, window in enumerate(source.query.windows)}
     return {window: places[window] for window in windows}
 
 
-def exploded(frame: DataFrame, numbers: Mapping[Window, Column], *, unique: bool = True) -> DataFrame:
+def exploded(frame: DataFrame, numbers: Mapping[Window, str], *, unique: bool = True) -> DataFrame:
     """Give every row once for each instance that contains it: w is the window's number, s the instance's start.
 
     Where two windows have one number, they may have instances in common; unique=False says so, and those count once.
     """
-    time = F.col("t")
-    single = [w for w in numbers if w.is_tumbling]
     arrays = []
-    if single:
-        arrays.append(F.array(*(_instance(numbers[w], _last_start(time, w)) for w in single)))
-    arrays += [_instances(numbers[w], time, w) for w in numbers if not w.is_tumbling]
-    instances = arrays[0] if len(arrays) == 1 else F.concat(*arrays)
-    instances = instances if unique else F.array_distinct(instances)
-    rest = [column for column in frame.columns if column != "ts"]
-    found = frame.select(*rest, F.explode(instances).alias("instance"))
-    return found.select(*rest, F.col("instance.w").alias("w"), F.col("instance.s").alias("s"))
+    if single := [_instance(numbers[w], _latest("t", w.slide, w.offset)) for w in numbers if w.is_tumbling]:
+        arrays.append(f"array({', '.join(single)})")
+    arrays += [_instances(numbers[w], w) for w in numbers if not w.is_tumbling]
+    instances = arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"
+    instances = instances if unique else f"array_distinct({instances})"
+    placed = frame.selectExpr("*", f"explode({instances}) AS instance")
+    return placed.selectExpr("*", "instance.w AS w", "instance.s AS s")
 
 
-def _last_start(time: Column, window: Window) -> Column:
-    return time - F.pmod(time - F.lit(int(window.offset)), F.lit(int(window.slide)))
+def _instance(number: str, start: str) -> str:
+    return f"struct({number} AS w, {start} AS s)"
 
 
-def _instance(number: Column, start: Column) -> Column:
-    return F.struct(number.alias("w"), start.cast("long").alias("s"))
-
-
-def _instances(number: Column, time: Column, window: Window) -> Column:
+def _instances(number: str, window: Window) -> str:
     """Give the instances of a window that contain a time, the last one first."""
-    last, slide, range = _last_start(time, window), int(window.slide), int(window.range)
+    last, slide, range = _latest("t", window.slide, window.offset), int(window.slide), int(window.range)
     count = -(-range // slide)
+    steps = f"sequence(0, {count - 1})"
     if range % slide:  # the earliest of so many instances may have ended already
-        whole = F.lit(count) - F.when(time - last >= F.lit(range - (count - 1) * slide), F.lit(1)).otherwise(F.lit(0))
-        steps = F.sequence(F.lit(0), whole - 1)
-    else:
-        steps = F.sequence(F.lit(0), F.lit(count - 1))
-    return F.transform(steps, lambda step: _instance(number, last - step.cast("long") * F.lit(slide)))
+        rest = range - (count - 1) * slide
+        steps = f"sequence(0, CASE WHEN t - {last} >= {rest}L THEN {count - 2} ELSE {count - 1} END)"
+    return f"transform({steps}, step -> {_instance(number, f'{last} - step * {slide}L')})"

@@ -1,7 +1,8 @@
-"""Every aggregate in Spark's own expressions: plain, lifted from a row, as partials of a slice, merged, lowered.
+"""Every aggregate in Spark SQL: plain, lifted from a row, as partials of a slice, merged, lowered.
 
 A partial has the same columns and types whether it is lifted from one row, aggregated over a slice or merged, so that
-every shape of plan is put together from the same five steps.
+every shape of plan is put together from the same five steps. Steps are texts over names of columns: a text reaches
+Spark in one call, where a tree of columns takes one for each of its nodes.
 """
 
 from __future__ import annotations
@@ -9,20 +10,17 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import partial
 from typing import Any
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Function, Merge
 from muntin.errors import InternalError
 
-Columns = Sequence[Column]
-
-_KLL = {"bigint": T.LongType, "float": T.FloatType, "double": T.DoubleType}
+Step = str | Column
+"""A text of Spark SQL; a column only where a function in Python is within, since texts have no name for it."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +28,16 @@ class Recipe:
     """The five steps of one aggregate over given columns."""
 
     aggregate: Aggregate
-    plain: Column
+    plain: Step
     """The aggregate over rows, as a Spark user writes it."""
-    lift: tuple[Column, ...] = ()
+    lift: tuple[str, ...] = ()
     """The partial of one row; none where rows cannot stand for themselves."""
-    partials: tuple[Column, ...] = ()
+    partials: tuple[Step, ...] = ()
     """The partial of a slice's rows; none where partials cannot be merged."""
-    merge: Callable[[Columns], list[Column]] | None = None
-    """The partial of several partials."""
-    lower: Callable[[Columns], Column] | None = None
-    """The result of a partial."""
+    merge: Callable[..., tuple[Step, ...]] | None = None
+    """The partial of several partials, whose columns' names it is given."""
+    lower: Callable[..., Step] | None = None
+    """The result of a partial, whose columns' names it is given."""
 
     @property
     def mergeable(self) -> bool:
@@ -47,26 +45,47 @@ class Recipe:
         return self.merge is not None
 
 
+def column(step: Step) -> Column:
+    """Give a step as a column."""
+    return F.expr(step) if isinstance(step, str) else step
+
+
+def named(step: Step, name: str) -> Column:
+    """Give a step as a column under a safe name."""
+    return F.expr(f"{step} AS {name}") if isinstance(step, str) else step.alias(name)
+
+
+def selected(frame: DataFrame, steps: dict[str, Step]) -> DataFrame:
+    """Select steps under safe names, in as few calls as can be."""
+    if all(isinstance(step, str) for step in steps.values()):
+        return frame.selectExpr(*(f"{step} AS {name}" for name, step in steps.items()))
+    return frame.select(*(named(step, name) for name, step in steps.items()))
+
+
 def recipe(  # noqa: C901 - one line for each way to merge
-    aggregate: Aggregate, inputs: Columns, types: Sequence[T.DataType], time: Column
+    aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataType], time: str, *, legacy: bool
 ) -> Recipe:
-    """Write an aggregate over columns of given types; the event time is in microseconds."""
+    """Write an aggregate over columns of given types; the event time is in microseconds.
+
+    With legacy, Spark gives deviations of a single value as NaN, not as null (spark.sql.legacy.statisticalAggregate).
+    """
     function = aggregate.function
     options = dict(aggregate.options)
     match function.merge:
         case Merge.SUM if function.name == "avg":
             return _average(aggregate, inputs[0], types[0])
         case Merge.SUM if function.name == "sum":
-            return _same(aggregate, F.sum, inputs[0], types[0], _sum_type(types[0]))
+            return _sum(aggregate, inputs[0], types[0])
         case Merge.SUM:
-            return _count(aggregate, inputs)
+            return _count(aggregate, *inputs)
         case Merge.MIN | Merge.MAX | Merge.AND | Merge.OR:
-            return _same(aggregate, getattr(F, function.name), inputs[0], types[0], types[0])
+            return _selective(aggregate, inputs[0])
         case Merge.EARLIER | Merge.LATER:
-            order = time if function.takes_time else inputs[1]
-            return _by_order(aggregate, inputs[0], order, least=function.merge is Merge.EARLIER)
-        case Merge.MOMENTS | Merge.COMOMENTS:
-            return _moments(aggregate, [column.cast("double") for column in inputs])
+            return _by_order(aggregate, inputs[0], time if function.takes_time else inputs[1])
+        case Merge.MOMENTS:
+            return _moments(aggregate, f"CAST({inputs[0]} AS DOUBLE)", legacy=legacy)
+        case Merge.COMOMENTS:
+            return _comoments(aggregate, *(f"CAST({name} AS DOUBLE)" for name in inputs), legacy=legacy)
         case Merge.UNION:
             return _distinct(aggregate, inputs[0])
         case Merge.SKETCH:
@@ -76,6 +95,33 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.NONE:
             return Recipe(aggregate, _holistic(function, inputs[0], options))
     raise InternalError(f"no recipe for {aggregate!r}. Please report this.")  # pragma: no cover
+
+
+def _selective(aggregate: Aggregate, value: str) -> Recipe:
+    """Write an aggregate that is one of its values, and whose partials it can itself merge."""
+    function = aggregate.function.name
+    return Recipe(
+        aggregate,
+        plain=f"{function}({value})",
+        lift=(value,),
+        partials=(f"{function}({value})",),
+        merge=lambda best: (f"{function}({best})",),
+        lower=lambda best: str(best),
+    )
+
+
+def _sum(aggregate: Aggregate, value: str, given: T.DataType) -> Recipe:
+    kept = _sum_type(given)
+    if kept is None:
+        return Recipe(aggregate, f"sum({value})")
+    return Recipe(
+        aggregate,
+        plain=f"sum({value})",
+        lift=(_as(value, given, kept),),
+        partials=(f"sum({value})",),
+        merge=lambda total: (_cast(f"sum({total})", kept),),
+        lower=lambda total: str(total),
+    )
 
 
 def _sum_type(given: T.DataType) -> T.DataType | None:
@@ -91,259 +137,267 @@ def _sum_type(given: T.DataType) -> T.DataType | None:
     return None
 
 
-def _same(
-    aggregate: Aggregate,
-    function: Callable[[Column], Column],
-    value: Column,
-    given: T.DataType,
-    kept: T.DataType | None,
-) -> Recipe:
-    """Write an aggregate whose partials it can itself merge."""
-    if kept is None:
-        return Recipe(aggregate, function(value))
-    return Recipe(
-        aggregate,
-        plain=function(value),
-        lift=(_as(value, given, kept),),
-        partials=(function(value),),
-        merge=lambda columns: [function(columns[0]).cast(kept)],
-        lower=lambda columns: columns[0],
-    )
+def _cast(value: str, kept: T.DataType) -> str:
+    return f"CAST({value} AS {kept.simpleString()})"
 
 
-def _as(value: Column, given: T.DataType, kept: T.DataType) -> Column:
+def _as(value: str, given: T.DataType, kept: T.DataType) -> str:
     """Cast where that changes something: what is written alike is sent to Python once."""
-    return value if given == kept else value.cast(kept)
+    return value if given == kept else _cast(value, kept)
 
 
-def _count(aggregate: Aggregate, inputs: Columns) -> Recipe:
+def _count(aggregate: Aggregate, value: str | None = None) -> Recipe:
+    plain, counts = f"count({value or 1})", f"{value} IS NOT NULL"
     if aggregate.function.name == "count_if":
-        plain, counts = F.count_if(inputs[0]), F.coalesce(inputs[0], F.lit(False))
-    else:
-        plain, counts = (F.count(inputs[0]), inputs[0].isNotNull()) if inputs else (F.count(F.lit(1)), F.lit(True))
+        plain, counts = f"count_if({value})", f"{value}"
     return Recipe(
         aggregate,
         plain=plain,
-        lift=(F.when(counts, _long(1)).otherwise(_long(0)),),
+        lift=(f"CASE WHEN {counts} THEN 1L ELSE 0L END" if value else "1L",),
         partials=(plain,),
-        merge=lambda columns: [F.sum(columns[0])],
-        lower=lambda columns: F.coalesce(columns[0], _long(0)),
+        merge=lambda count: (f"sum({count})",),
+        lower=lambda count: f"coalesce({count}, 0L)",
     )
 
 
-def _average(aggregate: Aggregate, value: Column, given: T.DataType) -> Recipe:
+def _average(aggregate: Aggregate, value: str, given: T.DataType) -> Recipe:
     kept: T.DataType = T.DoubleType()
-    divide: Callable[[Column, Column], Column] = _divide
+    divide: Callable[[str, str], str] = "{} / {}".format
     if isinstance(given, T.DecimalType):
-        kept = T.DecimalType(min(38, given.precision + 10), given.scale)
-        divide = partial(_divide_decimals, given)
         if given.precision > 18 or given.precision + given.scale > 28:  # the exact division needs more than 38 digits
-            return Recipe(aggregate, F.avg(value))
+            return Recipe(aggregate, f"avg({value})")
+        kept = T.DecimalType(given.precision + 10, given.scale)
+        divide = _decimal_division(given)
     elif not isinstance(given, T.NumericType | T.StringType):
-        return Recipe(aggregate, F.avg(value))
+        return Recipe(aggregate, f"avg({value})")
     added = _as(value, given, kept)
     return Recipe(
         aggregate,
-        plain=F.avg(value),
-        lift=(added, F.when(added.isNotNull(), _long(1)).otherwise(_long(0))),
-        partials=(F.sum(added).cast(kept), F.count(added)),
-        merge=lambda columns: [F.sum(columns[0]).cast(kept), F.sum(columns[1])],
-        lower=lambda columns: F.when(columns[1] > 0, divide(columns[0], columns[1])),
+        plain=f"avg({value})",
+        lift=(added, f"CASE WHEN {added} IS NOT NULL THEN 1L ELSE 0L END"),
+        partials=(_cast(f"sum({added})", kept), f"count({added})"),
+        merge=lambda total, count: (_cast(f"sum({total})", kept), f"sum({count})"),
+        lower=lambda total, count: f"CASE WHEN {count} > 0 THEN {divide(total, count)} END",
     )
 
 
-def _long(value: int) -> Column:
-    return F.lit(value).cast("long")
-
-
-def _divide(total: Column, count: Column) -> Column:
-    return total / count
-
-
-def _divide_decimals(given: T.DecimalType, total: Column, count: Column) -> Column:
+def _decimal_division(given: T.DecimalType) -> Callable[[str, str], str]:
     """Divide as Spark's avg does, rounding half up at four more digits, and only once.
 
     Spark's `/` rounds at some other digit first. With n = count and x the total in units of the last digit wanted,
-    half up is floor((2x + n) / 2n), and a division without remainder is exact.
+    half up is floor((2x + n) / 2n), and a division without remainder is exact. Whole numbers alone are worked with, and
+    of few enough digits for both ways in which Spark finds the types of results (allowPrecisionLoss or not).
     """
-    digits = given.scale + 4
-    unit = F.lit(Decimal(2).scaleb(digits)).cast(T.DecimalType(digits + 1, 0))
-    twice = (F.abs(total) * unit).cast(T.DecimalType(given.precision + 15, 0)) + count
-    whole = (twice - F.pmod(twice, 2 * count)) / (2 * count)
-    last = F.lit(Decimal(1).scaleb(-digits)).cast(T.DecimalType(digits, digits))
-    size = whole.cast(T.DecimalType(given.precision + 4, 0)) * last
-    return F.when(total < 0, -size).otherwise(size).cast(T.DecimalType(given.precision + 4, digits))
+    precision, scale = given.precision, given.scale
+    result = T.DecimalType(precision + 4, scale + 4)
+
+    def divide(total: str, count: str) -> str:
+        units = f"CAST(abs({total}) * 1{'0' * scale}BD AS DECIMAL({precision + 10}, 0))"
+        twice = f"({units} * 20000BD + {count})"
+        whole = f"CAST(({twice} - pmod({twice}, 2 * {count})) / (2 * {count}) AS DECIMAL({precision + 4}, 0))"
+        size = f"{whole} * 1E-{scale + 4}BD"
+        return _cast(f"CASE WHEN {total} < 0 THEN -({size}) ELSE {size} END", result)
+
+    return divide
 
 
-def _by_order(aggregate: Aggregate, value: Column, order: Column, *, least: bool) -> Recipe:
-    best, best_by = (F.min, F.min_by) if least else (F.max, F.max_by)
+def _by_order(aggregate: Aggregate, value: str, order: str) -> Recipe:
+    best = "min" if aggregate.function.merge is Merge.EARLIER else "max"
     return Recipe(
         aggregate,
-        plain=best_by(value, order),
+        plain=f"{best}_by({value}, {order})",
         lift=(order, value),
-        partials=(best(order), best_by(value, order)),
-        merge=lambda columns: [best(columns[0]), best_by(columns[1], columns[0])],
-        lower=lambda columns: columns[1],
+        partials=(f"{best}({order})", f"{best}_by({value}, {order})"),
+        merge=lambda order, value: (f"{best}({order})", f"{best}_by({value}, {order})"),
+        lower=lambda order, value: str(value),
     )
 
 
-def _moments(aggregate: Aggregate, inputs: Columns) -> Recipe:
-    """Write a function of count, means and squared deviations; of two columns only pairs without a null count."""
-    known = F.lit(True)
-    for column in inputs:
-        known = known & column.isNotNull()
-    values = [F.when(known, column) for column in inputs]
-    count = F.count(F.when(known, _long(1))).cast("double")
-    variances = [F.var_pop(value) for value in values]
-    # equal values have exactly their own mean; a sum divided by a count may miss it, and nothing is then a deviation
-    means = [F.when(v == 0, F.min(x)).otherwise(F.avg(x)) for x, v in zip(values, variances, strict=True)]
-    products = [F.covar_pop(*values) * count] if len(inputs) == 2 else []
-    deviations = [value - value for value in values]  # nothing, but NaN of NaN and of infinity, as Spark has it
-    deviations += [deviations[0] + deviations[1]] if len(inputs) == 2 else []
+def _moments(aggregate: Aggregate, value: str, *, legacy: bool) -> Recipe:
+    """Write a function of count, mean and squared deviations."""
+    function = aggregate.function.name
     return Recipe(
         aggregate,
-        plain=getattr(F, aggregate.function.name)(*inputs),
-        lift=(
-            F.when(known, F.lit(1.0)).otherwise(F.lit(0.0)),
-            *(F.coalesce(value, F.lit(0.0)) for value in values),
-            *(F.coalesce(deviation, F.lit(0.0)) for deviation in deviations),
-        ),
-        partials=tuple(
-            F.coalesce(column, F.lit(0.0))
-            for column in (count, *means, *(variance * count for variance in variances), *products)
-        ),
-        merge=partial(_merge_moments, pairs=len(inputs) == 2),
-        lower=_LOWER[aggregate.function.name],
+        plain=f"{function}({value})",
+        lift=(_counted(value), _or_zero(value), _or_zero(_nothing(value))),
+        partials=(_doubled(f"count({value})"), _mean(value), _or_zero(f"var_pop({value}) * count({value})")),
+        merge=lambda n, x, xx: _merge_moments({"n": n, "x": x, "xx": xx}),
+        lower=lambda n, x, xx: _LOWER[function].format(n=n, xx=xx, single=_single(legacy=legacy)),
     )
 
 
-def _merge_moments(columns: Columns, *, pairs: bool) -> list[Column]:
-    """Merge by Chan's formula, one partial after the other: sums of squares would lose digits far from zero."""
-    names = ["n", "x", "y", "xx", "yy", "xy"] if pairs else ["n", "x", "xx"]
-    zero = F.struct(*(F.lit(0.0).alias(name) for name in names))
-
-    def step(a: Column, b: Column) -> Column:
-        count = a["n"] + b["n"]
-        weight, share = b["n"] / count, a["n"] * b["n"] / count
-        merged = [count.alias("n")]
-        deltas = {name: b[name] - a[name] for name in names if name in ("x", "y")}
-        merged += [(a[name] + delta * weight).alias(name) for name, delta in deltas.items()]
-        merged += [
-            (a[name] + b[name] + deltas[name[0]] * deltas[name[1]] * share).alias(name)
-            for name in names
-            if len(name) == 2
-        ]
-        return F.when(b["n"] == 0, a).when(a["n"] == 0, b).otherwise(F.struct(*merged))
-
-    states = F.collect_list(F.struct(*(column.alias(name) for column, name in zip(columns, names, strict=True))))
-    total = F.aggregate(states, zero, step)
-    return [total[name] for name in names]
+def _comoments(aggregate: Aggregate, one: str, other: str, *, legacy: bool) -> Recipe:
+    """Write a function of count, means, squared deviations and their products; only pairs without a null count."""
+    function = aggregate.function.name
+    x, y = f"CASE WHEN {other} IS NOT NULL THEN {one} END", f"CASE WHEN {one} IS NOT NULL THEN {other} END"
+    count = f"count({x})"
+    return Recipe(
+        aggregate,
+        plain=f"{function}({one}, {other})",
+        lift=(_counted(x), *map(_or_zero, (x, y, _nothing(x), _nothing(y), f"{_nothing(x)} + {_nothing(y)}"))),
+        partials=(
+            *(_doubled(count), _mean(x), _mean(y)),
+            *(_or_zero(f"{deviation} * {count}") for deviation in (f"var_pop({x})", f"var_pop({y})")),
+            _or_zero(f"covar_pop({one}, {other}) * {count}"),
+        ),
+        merge=lambda *names: _merge_moments(dict(zip(("n", "x", "y", "xx", "yy", "xy"), names, strict=True))),
+        lower=lambda n, x, y, xx, yy, xy: _LOWER[function].format(
+            n=n, xx=xx, yy=yy, xy=xy, single=_single(legacy=legacy)
+        ),
+    )
 
 
-def _over(total: Column, count: Column, least: int) -> Column:
-    """Divide where the count is at least some number: null for too few rows, as Spark has it."""
-    return F.when(count >= least, total / (count - (least - 1)))
+def _counted(value: str) -> str:
+    return f"CASE WHEN {value} IS NOT NULL THEN 1.0D ELSE 0.0D END"
 
 
-def _lower_correlation(columns: Columns) -> Column:
-    count, _, _, xx, yy, xy = columns
-    return F.when((count > 1) & (xx * yy != 0), xy / F.sqrt(xx * yy))
+def _or_zero(value: str) -> str:
+    return f"coalesce({value}, 0.0D)"
 
 
-_LOWER: dict[str, Callable[..., Column]] = {
-    "variance": lambda columns: _over(columns[2], columns[0], 2),
-    "var_pop": lambda columns: _over(columns[2], columns[0], 1),
-    "stddev": lambda columns: F.sqrt(_over(columns[2], columns[0], 2)),
-    "stddev_pop": lambda columns: F.sqrt(_over(columns[2], columns[0], 1)),
-    "covar_samp": lambda columns: _over(columns[5], columns[0], 2),
-    "covar_pop": lambda columns: _over(columns[5], columns[0], 1),
-    "corr": _lower_correlation,
+def _doubled(value: str) -> str:
+    return f"CAST({value} AS DOUBLE)"
+
+
+def _nothing(value: str) -> str:
+    """Write the deviation of one value: nothing, but NaN of NaN and of infinity, as Spark has it."""
+    return f"({value} - {value})"
+
+
+def _mean(value: str) -> str:
+    """Write the mean of a slice.
+
+    Equal values have exactly their own mean; a sum divided by a count may miss it, and nothing is then a deviation. A
+    sum of large values would be infinite where their mean is not; a power of two changes no digit of it.
+    """
+    scaled = f"avg({value} * {2.0**-32!r}D) * {2.0**32!r}D"
+    return _or_zero(f"CASE WHEN var_pop({value}) = 0 THEN min({value}) ELSE {scaled} END")
+
+
+def _merge_moments(columns: dict[str, str]) -> tuple[str, ...]:
+    """Merge by Chan's formula, one partial after the other: sums of squares would lose digits far from zero.
+
+    A difference of means that is infinite makes squared deviations NaN, as it does in Spark.
+    """
+    count, weight = "(a.n + b.n)", "(b.n / (a.n + b.n))"
+
+    def difference(name: str) -> str:
+        return f"(b.{name} - a.{name})"
+
+    def merged(name: str) -> str:
+        if name == "n":
+            return count
+        if len(name) == 1:
+            return f"a.{name} + {difference(name)} * {weight}"
+        one, other = map(difference, name)
+        infinite = f" + ({one} - {one})" if one == other else ""
+        return f"a.{name} + b.{name} + {one} * ({other} * {weight}) * a.n{infinite}"
+
+    zero = ", ".join(f"0.0D AS {name}" for name in columns)
+    states = ", ".join(f"{column} AS {name}" for name, column in columns.items())
+    both = ", ".join(f"{merged(name)} AS {name}" for name in columns)
+    step = f"CASE WHEN b.n = 0 THEN a WHEN a.n = 0 THEN b ELSE struct({both}) END"
+    total = f"aggregate(collect_list(struct({states})), struct({zero}), (a, b) -> {step})"
+    return tuple(f"{total}.{name}" for name in columns)
+
+
+def _single(*, legacy: bool) -> str:
+    """Write what a sample of one value deviates by: nothing is known of it."""
+    return "double('NaN')" if legacy else "NULL"
+
+
+_VARIANCE = "CASE WHEN {n} > 1 THEN {xx} / ({n} - 1) WHEN {n} = 1 THEN {single} END"
+_VAR_POP = "CASE WHEN {n} > 0 THEN {xx} / {n} END"
+_LOWER = {
+    "variance": _VARIANCE,
+    "var_pop": _VAR_POP,
+    "stddev": f"sqrt({_VARIANCE})",
+    "stddev_pop": f"sqrt({_VAR_POP})",
+    "covar_samp": "CASE WHEN {n} > 1 THEN {xy} / ({n} - 1) WHEN {n} = 1 THEN {single} END",
+    "covar_pop": "CASE WHEN {n} > 0 THEN {xy} / {n} END",
+    "corr": "CASE WHEN {n} > 1 AND {xx} * {yy} != 0 THEN {xy} / sqrt({xx} * {yy}) WHEN {n} = 1 THEN {single} END",
 }
 
 
-def _distinct(aggregate: Aggregate, value: Column) -> Recipe:
+def _distinct(aggregate: Aggregate, value: str) -> Recipe:
     return Recipe(
         aggregate,
-        plain=F.count_distinct(value),
-        partials=(F.collect_set(value),),
-        merge=lambda columns: [F.call_function("collect_union", columns[0])],
-        lower=lambda columns: F.coalesce(F.size(columns[0]).cast("long"), _long(0)),
+        plain=f"count(DISTINCT {value})",
+        partials=(f"collect_set({value})",),
+        merge=lambda values: (f"collect_union({values})",),
+        lower=lambda values: f"coalesce(CAST(size({values}) AS BIGINT), 0L)",
     )
 
 
-def _sketch(aggregate: Aggregate, value: Column, given: T.DataType, options: dict[str, Any]) -> Recipe:
+def _sketch(aggregate: Aggregate, value: str, given: T.DataType, options: dict[str, Any]) -> Recipe:
     """Write a sketch; what a Spark user writes is the same sketch over the rows of a window."""
     if aggregate.function.name == "approx_count_distinct":
-        if isinstance(given, T.ByteType | T.ShortType):
-            value = value.cast("int")
-        made = F.hll_sketch_agg(value, F.lit(options["lg_k"]))
-        return _sketched(aggregate, made, F.hll_union_agg, lambda c: F.coalesce(F.hll_sketch_estimate(c), _long(0)))
-    kind = (
-        "double" if isinstance(given, T.DecimalType | T.DoubleType) else "float" if given == T.FloatType() else "bigint"
-    )
-    agg, merge, get_n, get = (
-        getattr(F, f"kll_{name}_{kind}") for name in ("sketch_agg", "merge_agg", "sketch_get_n", "sketch_get_quantile")
-    )
-    typed = value if isinstance(given, _KLL[kind]) or not isinstance(given, T.NumericType) else value.cast(kind)
-    fraction = F.lit(float(options["fraction"]))
+        hashed = f"CAST({value} AS INT)" if isinstance(given, T.ByteType | T.ShortType) else value
+        return _sketched(
+            aggregate,
+            f"hll_sketch_agg({hashed}, {options['lg_k']})",
+            merge=lambda sketch: f"hll_union_agg({sketch})",
+            lower=lambda sketch: f"coalesce(hll_sketch_estimate({sketch}), 0L)",
+        )
+    kind = {"decimal": "double", "double": "double", "float": "float"}.get(given.typeName(), "bigint")
+    typed = f"CAST({value} AS {kind})" if isinstance(given, T.NumericType) else value
+    size, fraction = options["k"], f"{float(options['fraction'])!r}D"
     return _sketched(
         aggregate,
-        agg(typed, F.lit(options["k"])),
-        lambda c: merge(c, F.lit(options["k"])),
-        lambda c: F.when(get_n(c) > 0, get(c, fraction)),  # a sketch of nothing has no quantile
+        f"kll_sketch_agg_{kind}({typed}, {size})",
+        merge=lambda sketch: f"kll_merge_agg_{kind}({sketch}, {size})",
+        lower=lambda sketch: (  # a sketch of nothing has no quantile
+            f"CASE WHEN kll_sketch_get_n_{kind}({sketch}) > 0 "
+            f"THEN kll_sketch_get_quantile_{kind}({sketch}, {fraction}) END"
+        ),
     )
 
 
-def _sketched(
-    aggregate: Aggregate, made: Column, merge: Callable[[Column], Column], lower: Callable[[Column], Column]
-) -> Recipe:
+def _sketched(aggregate: Aggregate, sketch: str, *, merge: Callable[[str], str], lower: Callable[[str], str]) -> Recipe:
     return Recipe(
         aggregate,
-        plain=lower(made),
-        partials=(made,),
-        merge=lambda columns: [merge(columns[0])],
-        lower=lambda columns: lower(columns[0]),
+        plain=lower(sketch),
+        partials=(sketch,),
+        merge=lambda sketch: (merge(sketch),),
+        lower=lower,
     )
 
 
-def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
+def _custom(aggregate: Aggregate, inputs: Sequence[str], time: str) -> Recipe:
     """Write a user's own lift, combine and lower: partials travel pickled, in the order of time."""
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
-    rows = F.array_sort(
-        F.collect_list(
-            F.struct(time.alias("t"), F.struct(*(c.alias(f"f{i}") for i, c in enumerate(inputs))).alias("values"))
-        )
-    )
+    values = ", ".join(f"{name} AS f{i}" for i, name in enumerate(inputs))
 
-    def lift(found: list[Any]) -> bytes | None:
-        return _dump(_total(function, (function.lift(*row["values"]) for row in found)))
+    def lift(rows: list[Any]) -> bytes | None:
+        return _dump(_total(function, (function.lift(*row["inputs"]) for row in rows)))
 
-    def merge(found: list[Any]) -> bytes | None:
-        return _dump(_total(function, (_load(row["state"]) for row in found)))
+    def merge(parts: list[Any]) -> bytes | None:
+        return _dump(_total(function, (_load(part["state"]) for part in parts)))
 
     def lower(state: bytes | None) -> Any:
         return function.lower(_load(state))
 
-    made = F.udf(lift, "binary")(rows)
+    lifted = F.udf(lift, "binary")(_in_order(f"{time} AS t", f"struct({values}) AS inputs"))
     lowered = F.udf(lower, returns)
     return Recipe(
         aggregate,
-        plain=lowered(made),
-        partials=(F.min(time), made),
-        merge=lambda columns: [F.min(columns[0]), F.udf(merge, "binary")(_ordered_parts(columns))],
-        lower=lambda columns: lowered(columns[1]),
+        plain=lowered(lifted),
+        partials=(f"min({time})", lifted),
+        merge=lambda t, state: (f"min({t})", F.udf(merge, "binary")(_in_order(f"{t} AS t", f"{state} AS state"))),
+        lower=lambda t, state: lowered(F.expr(state)),
     )
 
 
-def _ordered_parts(columns: Columns) -> Column:
-    return F.array_sort(F.collect_list(F.struct(columns[0].alias("t"), columns[1].alias("state"))))
+def _in_order(*fields: str) -> Column:
+    """Collect structs in the order of their first field."""
+    return F.expr(f"array_sort(collect_list(struct({', '.join(fields)})))")
 
 
 def _total(function: Function, partials: Any) -> Any:
     total = None
-    for found in partials:
-        if found is not None:
-            total = found if total is None else function.combine(total, found)
+    for partial in partials:
+        if partial is not None:
+            total = partial if total is None else function.combine(total, partial)
     return total
 
 
@@ -355,7 +409,7 @@ def _load(state: bytes | None) -> Any:
     return None if state is None else pickle.loads(bytes(state))  # noqa: S301 - written by _dump in the same job
 
 
-def _holistic(function: Function, value: Column, options: dict[str, Any]) -> Column:
+def _holistic(function: Function, value: str, options: dict[str, Any]) -> str:
     if function.name == "percentile":
-        return F.percentile(value, F.lit(float(options["fraction"])))
-    return F.median(value) if function.name == "median" else F.mode(value)
+        return f"percentile({value}, {float(options['fraction'])!r}D)"
+    return f"{function.name}({value})"

@@ -22,6 +22,7 @@ from muntin.spark.batches import Chunks
 from muntin.spark.columns import as_aggregates
 from muntin.spark.frame import check_frame
 from muntin.spark.preceding import Task, roll
+from muntin.spark.recipes import column
 from muntin.spark.run import Aggregates, Key, prices
 from muntin.spark.source import Events, alike, check_lengths, expression, first_line, folding, is_set, read
 from muntin.spark.statistics import check_known, known, measure
@@ -67,9 +68,9 @@ class Request:
         """Give the input's columns their names again, and every aggregate's result over every frame its own."""
         kept = [F.col(safe).alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
         made = [
-            column.cast(field.dataType).alias(name)
+            result.cast(field.dataType).alias(name)
             for field, columns, names in zip(self.events.results, results, self.names, strict=True)
-            for column, name in zip(columns, names, strict=True)
+            for result, name in zip(columns, names, strict=True)
         ]
         return frame.select(*kept, *made)
 
@@ -163,7 +164,7 @@ def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
         ):  # Spark calls a Python function over a window an internal error
             raise _unsupported(made.aggregate, "it is a function in Python.")
     try:
-        return tuple(events.frame.select(*(made.plain.over(over) for made in events.recipes)).schema)
+        return tuple(events.frame.select(*(column(made.plain).over(over) for made in events.recipes)).schema)
     except AnalysisException:
         _say_why(events, over)
         raise
@@ -179,7 +180,7 @@ def _say_why(events: Events, over: WindowSpec) -> None:
             raise QueryError(f"key {name!r} is of type {kind}, which Spark cannot sort by. Use another.") from error
     for made in events.recipes:
         try:
-            _ = events.frame.select(made.plain.over(over)).schema
+            _ = events.frame.select(column(made.plain).over(over)).schema
         except AnalysisException as error:
             raise _unsupported(made.aggregate, first_line(error)) from error
 
@@ -195,7 +196,8 @@ def _independent(request: Request) -> DataFrame:
     """Evaluate every frame alone, as a Spark user writes it."""
     windows = request.frames.over(request.events.keys)
     return request.finish(
-        request.events.frame, [[made.plain.over(window) for window in windows] for made in request.events.recipes]
+        request.events.frame,
+        [[column(made.plain).over(window) for window in windows] for made in request.events.recipes],
     )
 
 
@@ -242,7 +244,7 @@ def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:
     task = Task(kernel.layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
     ordered = kernel.in_order(events, parts, chunks)
     rolled = kernel.mapped(ordered, roll, task, _schema(request, task), events.shared)
-    columns = [events.lowered(f"f{frame}") for frame in range(len(frames.labels))]
+    columns = [map(column, events.lowered(f"f{frame}")) for frame in range(len(frames.labels))]
     return request.finish(rolled, [list(group) for group in zip(*columns, strict=True)])
 
 

@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from muntin.aggregates import Aggregate, Expression
 from muntin.errors import QueryError
 from muntin.query import Query, Windows, check_units, repeated
-from muntin.spark.recipes import Recipe, recipe
+from muntin.spark.recipes import Recipe, Step, recipe, selected
 from muntin.spark.time_column import conversion
 from muntin.window import Window
 
@@ -27,6 +27,9 @@ DELAY = "spark.watermarkDelayMs"
 """The metadata by which Spark knows a column that the watermark belongs to."""
 WINDOW = "spark.timeWindow"
 """The metadata by which Spark knows a window."""
+
+ATOMS = (T.NumericType, T.BooleanType, T.DateType, T.TimestampType, T.TimestampNTZType, T.BinaryType)
+"""Types, beside texts, of values that have no parts: Spark and Arrow compare them alike."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Events:
     recipes: tuple[Recipe, ...]
     results: tuple[T.StructField, ...]
     """Type and nullability of every aggregate as Spark alone gives it."""
+    partial_types: tuple[T.DataType, ...]
+    """The types of all partial columns."""
     carried: tuple[tuple[str, str], ...]
     """Safe names of columns of the input (c0, …) that are also keys or values, and the safe names of those."""
 
@@ -59,12 +64,12 @@ class Events:
     @property
     def rows(self) -> DataFrame:
         """The rows that have an event time."""
-        return self.frame.where(F.col("t").isNotNull())
+        return self.frame.where("t IS NOT NULL")
 
     @property
-    def plain(self) -> list[Column]:
+    def plain(self) -> list[Step]:
         """The results of aggregates over rows."""
-        return [F.col(f"a{i}") for i in range(len(self.recipes))]
+        return [f"a{i}" for i in range(len(self.recipes))]
 
     @cached_property
     def lifted(self) -> DataFrame:
@@ -73,43 +78,40 @@ class Events:
 
     def lift(self, frame: DataFrame, *others: str) -> DataFrame:
         """Give rows as partials of themselves, with other columns that they have; what is shared only once."""
-        partials = [column.alias(name) for name, column in self._lifts.items() if name not in self.shared]
+        partials = [f"{text} AS {name}" for name, text in self._lifts.items() if name not in self.shared]
         rest = [name for name in others if name not in self.shared]
-        return frame.select("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
+        return frame.selectExpr("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
 
     @cached_property
     def shared(self) -> dict[str, str]:
         """Columns that are the same as an earlier one, which stands for them until the rows are in Python."""
-        first = {str(F.col(key)): key for key, found in zip(self.keys, self.key_types, strict=True) if _is_exact(found)}
-        found = {}
-        columns = self._lifts | {name: F.col(same) for name, same in self.carried}
-        for name, column in columns.items():
-            earlier = first.setdefault(str(column), name)
+        first = {key: key for key, found in zip(self.keys, self.key_types, strict=True) if _is_exact(found)}
+        same = {}
+        for name, text in (self._lifts | dict(self.carried)).items():
+            earlier = first.setdefault(text, name)
             if earlier != name:
-                found[name] = earlier
-        return found
+                same[name] = earlier
+        return same
 
     @cached_property
-    def _lifts(self) -> dict[str, Column]:
+    def _lifts(self) -> dict[str, str]:
         """The partials of one row."""
         groups = zip(self.partials, self.recipes, strict=True)
-        return {
-            name: column for names, made in groups for name, column in zip(names, made.lift, strict=bool(made.lift))
-        }
+        return {name: text for names, made in groups for name, text in zip(names, made.lift, strict=bool(made.lift))}
 
     @cached_property
     def lifted_schema(self) -> T.StructType:
-        """The types of keys and partials."""
-        found = self.lifted.schema
-        partials = [T.StructField(name, found[self.shared.get(name, name)].dataType) for name in self._lifts]
-        return T.StructType([*(found[name] for name in ("t", *self.keys)), *partials])
+        """The types of keys and partials; those of a row's partials are those of a slice's."""
+        types = dict(zip((name for names in self.partials for name in names), self.partial_types, strict=True))
+        partials = [T.StructField(name, types[name]) for name in self._lifts]
+        return T.StructType([*(self.frame.schema[name] for name in ("t", *self.keys)), *partials])
 
-    def lowered(self, prefix: str = "") -> list[Column]:
+    def lowered(self, prefix: str = "") -> list[Step]:
         """Give the results of the partial columns, whose names may have something before them."""
         return [
-            r.lower([F.col(prefix + name) for name in names])
-            for r, names in zip(self.recipes, self.partials, strict=True)
-            if r.lower is not None
+            made.lower(*(prefix + name for name in names))
+            for made, names in zip(self.recipes, self.partials, strict=True)
+            if made.lower is not None
         ]
 
 
@@ -121,53 +123,45 @@ class Source(Events):
     expressions: tuple[str, ...]
     """The time and the keys as Spark writes them; a name alone could stand for anything."""
 
-    def moment(self, micros: Column) -> Column:
+    def moment(self, micros: str) -> str:
         """Turn microseconds into a timestamp of the input's own kind."""
         if self.zoned:
-            return F.timestamp_micros(micros)
-        return F.expr("timestamp_ntz'1970-01-01 00:00:00'") + F.make_dt_interval(
-            secs=(micros.cast(T.DecimalType(24, 0)) / 1_000_000).cast(T.DecimalType(18, 6))
-        )
+            return f"timestamp_micros({micros})"
+        seconds = f"CAST(CAST({micros} AS DECIMAL(24, 0)) / 1000000 AS DECIMAL(18, 6))"
+        return f"timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds})"
 
-    def micros(self, time: Column) -> Column:
+    def micros(self, time: str) -> str:
         """Turn a timestamp of the input's own kind into microseconds."""
         return _micros(time, zoned=self.zoned)
 
-    def finish(self, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
+    def finish(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
         """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
         windows = self.query.windows
         label, range = _chosen(literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
         return self.finish_with(frame, aggregates, label, range)
 
-    def finish_with(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, range: Column) -> DataFrame:
+    def finish_with(self, frame: DataFrame, aggregates: Iterable[Step], label: str, range: str) -> DataFrame:
         """Give the long layout of rows that tell the label and the range of their window themselves."""
-        return self.named(frame, aggregates, label, self.instance(F.col("s"), F.col("s") + range, "window"))
+        return self.named(frame, aggregates, label, self.instance("s", f"s + {range}"))
 
-    def instance(self, start: Column, end: Column, name: str) -> Column:
+    def instance(self, start: str, end: str) -> Step:
         """Give a stretch of time; on a stream as Spark's own windows are, with the watermark's metadata.
 
         Without that, nothing that is grouped by it would ever be closed.
         """
-        struct = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
+        struct = f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})"
         delay = self.frame.schema["ts"].metadata.get(DELAY)
-        return struct.alias(name) if delay is None else struct.alias(name, metadata={DELAY: delay, WINDOW: True})
+        return struct if delay is None else F.expr(struct).alias("window", metadata={DELAY: delay, WINDOW: True})
 
-    def named(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, window: Column) -> DataFrame:
+    def named(self, frame: DataFrame, aggregates: Iterable[Step], label: str, window: Step) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
-        return frame.select(
-            F.coalesce(label, F.lit("")).alias("window_id"),
-            window,
-            *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
-            *(
-                column.cast(field.dataType).alias(field.name)
-                for column, field in zip(aggregates, self.results, strict=True)
-            ),
-        )
+        steps = [f"coalesce({label}, '')", window, *self.keys, *aggregates]
+        return selected(frame, {f"o{i}": step for i, step in enumerate(steps)}).toDF(*self.query.outputs)
 
 
-def _chosen(literals: Iterable[str]) -> Column:
-    """Give the literal whose place is the number of the window; as one text, since every call into Spark takes time."""
-    return F.expr(f"element_at(array({', '.join(literals)}), w + 1)")
+def _chosen(literals: Iterable[str]) -> str:
+    """Give the literal whose place is the number of the window."""
+    return f"element_at(array({', '.join(literals)}), w + 1)"
 
 
 def literal(text: str) -> str:
@@ -175,13 +169,12 @@ def literal(text: str) -> str:
     return f"decode(unhex('{text.encode().hex()}'), 'utf-8')"
 
 
-def _one_of_equals(name: str, found: T.DataType) -> Column:
+def _one_of_equals(name: str, found: T.DataType) -> str:
     """Make equal floats the same bits, as grouping does: one zero, one NaN."""
-    column = F.col(name)
     if _is_exact(found):
-        return column
-    one_nan = F.when(F.isnan(column), F.lit(float("nan")).cast(found)).otherwise(column)
-    return F.when(column == 0, F.lit(0.0).cast(found)).otherwise(one_nan).alias(name)
+        return name
+    kind = found.simpleString()
+    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END AS {name}"
 
 
 def _is_exact(found: T.DataType) -> bool:
@@ -221,31 +214,25 @@ def read(
 ) -> Events:
     """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
     _check_names(df, [time, *keys], aggregates)
-    zoned = _check_time(df, time)
     inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
     _check_expressions(df, [column for column in (time, *keys, *inputs) if isinstance(column, Expression)])
     names = {column: f"v{i}" for i, column in enumerate(inputs)}
+    safe = ["ts", *(f"k{i}" for i in range(len(keys))), *names.values()]
     try:
-        frame = df.select(
-            *(["*"] if carry else []),
-            _column(time).alias("ts"),
-            _micros(_column(time), zoned=zoned).alias("t"),
-            *(_column(key).alias(f"k{i}") for i, key in enumerate(keys)),
-            *(_column(column).alias(name) for column, name in names.items()),
-        )
-        if carry:
-            width = len(df.columns)
-            frame = frame.toDF(*(f"c{i}" for i in range(width)), *frame.columns[width:])
+        frame = df.select(*(["*"] if carry else []), *map(_column, (time, *keys, *inputs)))
+        frame = frame.toDF(*(f"c{i}" for i in range(len(df.columns) if carry else 0)), *safe)
         schema = frame.schema
     except AnalysisException as error:
         raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
-    recipes, results = _made(frame, [(a, [schema[names[c]] for c in a.columns]) for a in aggregates])
+    zoned = _check_time(df, time, schema["ts"].dataType)
+    frame = frame.selectExpr("*", f"{_micros('ts', zoned=zoned)} AS t")
+    recipes, results, partials = _made(frame, [(a, [schema[names[c]] for c in a.columns]) for a in aggregates])
     key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
     by = tuple(key.name for key in keys)
     _check_keys(frame, by, key_types)
-    safe = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
-    carried = [(f"c{i}", safe[name]) for i, name in enumerate(df.columns) if name in safe] if carry else ()
-    return Events(by, frame, key_types, zoned, recipes, results, tuple(carried))
+    read = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
+    carried = [(f"c{i}", read[name]) for i, name in enumerate(df.columns) if name in read] if carry else ()
+    return Events(by, frame, key_types, zoned, recipes, results, partials, tuple(carried))
 
 
 def expression(df: DataFrame, given: Any, role: str) -> Expression:
@@ -265,9 +252,10 @@ def _written(given: Expression) -> str:
     return str(given.value).removeprefix("Column<'").removesuffix("'>")
 
 
-def _column(given: str | Expression) -> Column:
-    value = given.value if isinstance(given, Expression) else given
-    return F.col(quoted(value)) if isinstance(value, str) else value
+def _column(given: str | Expression) -> str | Column:
+    """Give what DataFrame.select takes for a column; a name alone takes fewer calls into Spark than a column."""
+    value: str | Column = given.value if isinstance(given, Expression) else given
+    return quoted(value) if isinstance(value, str) else value
 
 
 def _check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
@@ -311,34 +299,35 @@ def check_lengths(windows: Iterable[Window]) -> None:
             )
 
 
-def _check_time(df: DataFrame, time: Expression) -> bool:
+def _check_time(df: DataFrame, time: Expression, found: T.DataType) -> bool:
     """Tell whether the time is an instant; refuse what is no timestamp."""
-    values = df.select(_column(time))
-    try:
-        found = values.schema[0].dataType
-    except AnalysisException as error:
-        raise QueryError(f"time column {time.name!r} cannot be read: {first_line(error)}") from error
     if isinstance(found, T.TimestampType | T.TimestampNTZType):
         return isinstance(found, T.TimestampType)
     candidates = [repr(f.name) for f in df.schema if isinstance(f.dataType, T.TimestampType | T.TimestampNTZType)]
     choices = [f"Timestamp columns are {', '.join(candidates)}."] if candidates else []
-    advice = " ".join([*choices, *conversion(values, time)])
+    advice = " ".join([*choices, *conversion(df.select(_column(time)), time)])
     raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {advice}")
 
 
 def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:
     """Refuse expressions that give several rows, or that cannot stand within an aggregate for another reason."""
-    for given in expressions:
-        if isinstance(given.value, str):
-            continue
-        try:
-            _ = df.groupBy().agg(F.any_value(_column(given))).schema
-        except AnalysisException as error:
-            raise QueryError(f"column {given.name!r} cannot be read: {first_line(error)}") from error
+    given = [expression for expression in expressions if not isinstance(expression.value, str)]
+    try:
+        if given:
+            df.select(*(F.any_value(_column(expression)) for expression in given))
+    except AnalysisException as error:
+        if len(given) == 1:
+            raise QueryError(f"column {given[0].name!r} cannot be read: {first_line(error)}") from error
+        for expression in given:  # which one it is
+            _check_expressions(df, [expression])
+        raise
 
 
 def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]) -> None:
+    """Refuse types that Spark cannot group by; it is asked of those that have parts."""
     for i, (name, found) in enumerate(zip(by, types, strict=True)):
+        if isinstance(found, (*ATOMS, T.StringType)):
+            continue
         try:
             _ = frame.groupBy(f"k{i}").count().schema
         except AnalysisException as error:
@@ -347,28 +336,39 @@ def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]
             ) from error
 
 
-def _made(
-    frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]
-) -> tuple[tuple[Recipe, ...], tuple[T.StructField, ...]]:
+Made = tuple[tuple[Recipe, ...], tuple[T.StructField, ...], tuple[T.DataType, ...]]
+"""Recipes, the types of their results, and those of all their partials."""
+
+
+def _made(frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]) -> Made:
     """Write aggregates over their inputs, and give the types of the results as Spark alone finds them.
 
     Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.
     """
+    legacy = is_set(frame, "spark.sql.legacy.statisticalAggregate", "false")
     try:
-        recipes = tuple(_recipe(aggregate, inputs) for aggregate, inputs in asked)
-        plain = [made.plain.alias(made.aggregate.name) for made in recipes]
-        found = frame.groupBy().agg(*plain, *(column for made in recipes for column in _named(made.partials))).schema
-        return recipes, tuple(found.fields[: len(plain)])
+        return _typed(frame, tuple(_recipe(aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
     except (AnalysisException, ParseException):
-        one_by_one = [_made_alone(frame, aggregate, inputs) for aggregate, inputs in asked]
-        return tuple(made for made, _ in one_by_one), tuple(result for _, result in one_by_one)
+        return _typed(frame, tuple(_made_alone(frame, aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
 
 
-def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField]) -> tuple[Recipe, T.StructField]:
+def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> Made:
+    """Give recipes with the types of results and partials."""
+    partials = [step for made in recipes for step in made.partials]
+    steps = {f"a{i}": made.plain for i, made in enumerate(recipes)} | {f"p{i}": step for i, step in enumerate(partials)}
+    fields = selected(frame, steps).schema.fields
+    results = [
+        T.StructField(made.aggregate.name, field.dataType, field.nullable)
+        for made, field in zip(recipes, fields, strict=False)
+    ]
+    return recipes, tuple(results), tuple(field.dataType for field in fields[len(recipes) :])
+
+
+def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
     """Write one aggregate, without partials where Spark takes the type for the result alone: a set of maps, say."""
     try:
-        made = _recipe(aggregate, inputs)
-        result = frame.groupBy().agg(made.plain.alias(aggregate.name)).schema[0]
+        made = _recipe(aggregate, inputs, legacy=legacy)
+        _typed(frame, (Recipe(aggregate, made.plain),))
     except (AnalysisException, ParseException) as error:
         columns = " and ".join(
             f"{str(column)!r} of type {field.dataType.simpleString()}"
@@ -379,28 +379,22 @@ def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructFie
             f"Spark says: {first_line(error)}"
         ) from error
     try:
-        _ = frame.groupBy().agg(F.lit(0), *_named(made.partials)).schema
+        _typed(frame, (made,))
     except AnalysisException:
-        made = Recipe(aggregate, made.plain)
-    return made, result
+        return Recipe(aggregate, made.plain)
+    return made
 
 
-def _named(columns: Iterable[Column]) -> list[Column]:
-    """Give columns some name: Spark finds none by itself where a function in Python is within."""
-    return [column.alias(f"p{i}") for i, column in enumerate(columns)]
+def _recipe(aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
+    names, types = [field.name for field in inputs], [field.dataType for field in inputs]
+    return recipe(aggregate, names, types, "t", legacy=legacy)
 
 
-def _recipe(aggregate: Aggregate, inputs: list[T.StructField]) -> Recipe:
-    columns, types = [F.col(field.name) for field in inputs], [field.dataType for field in inputs]
-    return recipe(aggregate, columns, types, F.col("t"))
-
-
-def _micros(time: Column, *, zoned: bool) -> Column:
+def _micros(time: str, *, zoned: bool) -> str:
     """Give microseconds since the epoch; a wall-clock time counts as if the clock stood in UTC."""
     if zoned:
-        return F.unix_micros(time)
-    seconds = (time - F.expr("timestamp_ntz'1970-01-01 00:00:00'")).cast(T.DecimalType(18, 6))
-    return (seconds * F.lit(1_000_000)).cast("long")
+        return f"unix_micros({time})"
+    return f"CAST(CAST({time} - timestamp_ntz'1970-01-01 00:00:00' AS DECIMAL(18, 6)) * 1000000 AS BIGINT)"
 
 
 def first_line(error: Exception) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin.aggregates import Merge
@@ -20,9 +20,12 @@ from muntin.plan.slicing import Grid
 from muntin.spark.fingerprints import MARK, marked, of_window
 from muntin.spark.independent import alone
 from muntin.spark.native import exploded, merge, partials, plain, slice_end, slice_start
-from muntin.spark.recipes import Recipe
+from muntin.spark.recipes import Recipe, Step, named
 from muntin.spark.source import Source, literal
 from muntin.window import Window
+
+_PLACES = ("ts", "e", "instance", "w", "s")
+"""Columns that say where in time a row is, until its window says it."""
 
 
 def storable(source: Source) -> Source:
@@ -37,7 +40,7 @@ def _storable(made: Recipe) -> Recipe:
         raise UnsupportedError(
             f"{made.aggregate!r} is over a type that Spark keeps no sets of on a stream. Use mt.approx_count_distinct."
         )
-    return replace(made, plain=made.lower(made.partials))
+    return replace(made, plain=made.lower(*made.partials))
 
 
 def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
@@ -48,11 +51,10 @@ def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> Da
 
 def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
-    time = F.col("t")
-    slices = source.instance(slice_start(time, grids), slice_end(time, grids), "slice")
+    slices = named(source.instance(slice_start("t", grids), slice_end("t", grids)), "slice")
     rows = marked(source.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
     closed = partials(source, rows, "slice", MARK)
-    times = {"t": source.micros(F.col("slice.start")), "e": source.micros(F.col("slice.end"))}
+    times = {"t": F.expr(source.micros("slice.start")), "e": F.expr(source.micros("slice.end"))}
     starts = closed.withColumns(times).drop("slice")
     return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.lowered())
 
@@ -72,30 +74,30 @@ def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> Da
     """
     found = exploded(
         frame,
-        {window: F.lit(int(window.range)).cast("long") for window in windows},
+        {window: f"{int(window.range)}L" for window in windows},
         unique=_unique(window.range for window in windows),
     )
     if "e" in found.columns:
         found = found.where("e <= s + w")
-    window = source.instance(F.col("s"), F.col("s") + F.col("w"), "window")
-    return found.select(*(name for name in found.columns if name not in ("w", "s", "e")), window)
+    window = named(source.instance("s", "s + w"), "window")
+    return found.select(*(name for name in found.columns if name not in _PLACES), window)
 
 
-def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Column]) -> DataFrame:
+def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
     """Give an instance once for each window that has it; instances of windows no longer asked for are left out.
 
     Spark would look for the ids below the aggregation, for every row instead of every instance, and not among old
     state; it moves nothing that depends on the partition.
     """
-    start = source.micros(F.col("window.start"))
-    timed = frame.withColumn("s", start).withColumn("r", source.micros(F.col("window.end")) - start)
+    start, end = source.micros("window.start"), source.micros("window.end")
+    timed = frame.withColumns({"s": F.expr(start), "r": F.expr(f"{end} - {start}")})
     labels = ", ".join(
         f"if(r = {int(w.range)}L and pmod(s - {int(w.offset)}L, {int(w.slide)}L) = 0L, {literal(w.label)}, null)"
         for w in source.query.windows
     )
     ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
-    named = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
-    return source.named(named, aggregates, F.col("id"), F.col("window"))
+    labelled = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
+    return source.named(labelled, aggregates, "id", "window")
 
 
 def _unique(ranges: Iterable[int]) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.errors import QueryError
@@ -60,9 +59,8 @@ def measure(source: Events) -> Statistics:
 
 def first_rows(source: Events) -> Longs:
     """Give time and key, as a hash, of the first rows; one small job."""
-    texts = [F.col(key).cast("string") if _nested(found) else F.col(key) for key, found in _keys(source)]
-    keys = F.xxhash64(*texts) if texts else F.lit(0).cast("long")
-    rows = source.rows.select("t", keys.alias("k")).limit(SAMPLE).collect()
+    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(source))
+    rows = source.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
     return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin.errors import QueryError
-from muntin.spark.source import Source
+from muntin.spark.source import Source, literal
 
 END = "window_end"
 
@@ -51,15 +51,10 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
     names = wide_names(source)
     safe = {aggregate.name: f"a{i}" for i, aggregate in enumerate(source.query.aggregates)}
     long = result.toDF("id", "window", *source.keys, *safe.values())
-    cells = [
-        F.any_value(F.when(F.col("id") == label, F.struct(F.col(safe[name]).alias("value"))), F.lit(True)).alias(
-            f"c{i}"
-        )
+    cells = ", ".join(
+        f"any_value(CASE WHEN id = {literal(label)} THEN struct({safe[name]} AS value) END, true) AS c{i}"
         for i, (name, label) in enumerate(names)
-    ]
-    rows = long.groupBy(*source.keys, F.col("window.end").alias("e")).agg(*cells)
-    return rows.select(
-        F.col("e").alias(END),
-        *(F.col(key).alias(name) for key, name in zip(source.keys, source.query.by, strict=True)),
-        *(F.col(f"c{i}")["value"].alias(name) for i, name in enumerate(names.values())),
     )
+    rows = long.groupBy(*source.keys, F.expr("window.end AS e")).agg(F.expr(f"struct({cells}) AS cells"))
+    columns = ["e", *source.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
+    return rows.selectExpr(*columns).toDF(END, *source.query.by, *names.values())
