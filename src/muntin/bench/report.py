@@ -82,7 +82,7 @@ def _quality(result: Row) -> str:
         [
             "## Distance from the exact optimum",
             "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; "
-            "five windows where no other number is given; over the paper's horizon, or in the steady state if it says so; "
+            "five windows where no other number is given; over the paper's horizon, or the steady state if it says so; "
             "min plans under covered-by, sum under partitioned-by semantics. "
             "The column before the last is best with tumbling factor windows only.",
             table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),
