@@ -1,8 +1,8 @@
 """Our own optimizer: which of the factor windows on the asked windows' common grids to choose.
 
 For few windows the choice is exact. For more it is a local search: some starts (no factor windows, those of
-Algorithm 3, all tumbling ones, all) are each taken to a point where no single change helps; the best of them is then
-shaken by forced changes of one and two factor windows. By construction the result is never dearer than that of
+Algorithm 3, the shortest on every grid, all) are each taken to a point where no single change helps; the best of them
+is then shaken by forced changes of one and two factor windows. By construction the result is never dearer than that of
 Algorithms 1 and 3.
 """
 
@@ -50,8 +50,8 @@ def choose(problem: Problem, pool: list[Shape]) -> Parents:
 def _settle_from_best_start(selection: Selection, proposed: list[Shape]) -> None:
     nothing = selection.save()
     ends: list[tuple[int, int, Choice]] = []
-    tumbling = [node for node in selection.nodes if node[0] == node[1]]
-    for start in map(frozenset, ((), proposed, tumbling, selection.nodes)):
+    shortest = [node for node in selection.nodes if node[0] < 2 * node[1]]
+    for start in map(frozenset, ((), proposed, shortest, selection.nodes)):
         selection.restore(nothing)
         selection.choose_all(start)
         selection.shrink()

@@ -27,11 +27,11 @@ Grid = Shape
 _MOST_GRIDS = 2_000
 """A bound for sets of many highly composite lengths; the finest grids, which serve the most windows, are kept."""
 
-_FEW_GRIDS = 100
+_FEW_GRIDS = 300
 """Up to this many grids, factor windows are considered as parents and children of others."""
 
-_NEIGHBOURS = 400
-"""How many parents, and how many children, are considered for hopping windows, shared out among the grids."""
+_HOPPING, _HOPPING_EACH = 30, 2
+"""How many windows below children, and how many above parents, the pool has at most: some, and some for each window."""
 
 _NEXT = 64
 """How many multiples of a parent's slide are tried for a divisor of a grid."""
@@ -97,52 +97,56 @@ def _shortest(grid: Grid) -> Shape:
 
 
 def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
-    """List windows on a grid whose range stands just below that of a child, where that can gain anything.
+    """List windows on a grid whose range stands just below that of a child.
 
-    A step of the grid towards the child saves a read for every instance of the child and of longer windows. It costs at
-    least a read, or a step of raw input, for every instance of the factor window. Of the longer windows only asked ones
-    count: the others stand there instead of one another.
+    A step of the grid, from its shortest window towards the child, saves a read for every instance of the child and of
+    longer windows. It costs at least a read, or a step of raw input, for every instance of the factor window. Of the
+    longer windows only asked ones count: the others stand there instead of one another.
     """
     children = sorted(neighbours)
+    asked, often = _asked(problem, children), _frequencies(problem, children)
+    ranges = np.array(children)[:, 0]
+    rest, step, _ = np.array(grids).T[:, :, None]
     on = on_grids(np.array(children), np.array(grids))
-    often = _frequencies(problem, children)
-    asked = np.array([child in problem.asked for child in children])
-    longer = np.cumsum((on * often * asked)[:, ::-1], axis=1)[:, ::-1]
-    costs = np.array([min(1.0, problem.raw * step / problem.step) for _, step, _ in grids])
-    gains = longer + often * ~asked > (costs * _frequencies(problem, map(_shortest, grids)))[:, None]
-    below = set()
-    for grid, child in _pairs(on & gains):
-        (_, step, offset), (range_, _, _) = grids[grid], children[child]
-        if range_ >= 2 * step:
-            below.add((range_ - step, step, offset))
-    return below
+    saved = _sums_from(on * asked * often)[:, :-1] + ~asked * often
+    spent = np.minimum(1.0, problem.raw / problem.step * step) * _frequencies(problem, map(_shortest, grids))[:, None]
+    steps = np.maximum(0, ranges - rest - 2 * step) / step
+    below = _foremost(problem, on * (saved - spent) * steps, asked)
+    return {(children[child][0] - grids[grid][1], *grids[grid][1:]) for grid, child in below}
 
 
 def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
     """List windows on a grid, or on a finer one, whose range stands just above that of an overlapping parent.
 
     The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
+    Gains are counted against the shortest window on the grid. Longer asked windows are spared a read for every step
+    that the window is longer, and the shortest itself is spared.
     """
-    parents = sorted((shape for shape in neighbours if shape[0] > shape[1]), key=lambda shape: (-shape[1], shape))
+    parents = sorted(shape for shape in neighbours if shape[0] > shape[1])
     if not parents:
         return set()
-    finer = np.array(parents)[:, 1] < np.array(grids)[:, 1, None]
-    longest = _longest_asked(problem, grids)
+    ranges, slides, _ = np.array(parents).T
+    rest, step, _ = np.array(grids).T[:, :, None]
+    finer = on_grids(np.array(grids), np.array(parents)).T & (slides < step)
+    nearest = np.maximum(ranges + 1 + (rest - ranges - 1) % step, step + rest)
+    asked = np.array(sorted(problem.shapes))
+    often = _sums_from(on_grids(asked, np.array(grids)) * _frequencies(problem, sorted(problem.shapes)))
+    longer = np.take_along_axis(often, np.searchsorted(asked[:, 0], nearest, side="right"), axis=1)
+    shortest = min(1.0, problem.raw / problem.step) * (step + rest)
+    own = _frequencies(problem, map(_shortest, grids))[:, None] * (1 + (nearest - ranges) / slides - shortest)
+    gains = finer * (longer > 0) * (longer * (nearest - rest - step) / step - own)
     above = set()
-    for grid, parent in _pairs(on_grids(np.array(grids), np.array(parents)).T & finer):
+    for grid, parent in _foremost(problem, gains, _asked(problem, parents)):
         (rest, step, offset), (range_, slide, _) = grids[grid], parents[parent]
-        above.add((max(range_ + 1 + (rest - range_ - 1) % step, step + rest), step, offset, longest[grid]))
+        above.add((int(nearest[grid, parent]), step, offset))
         multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
         if divisor := next((multiple for multiple in multiples if step % multiple == 0), 0):
-            above.add((divisor + rest % divisor, divisor, offset % divisor, longest[grid]))
-    return {(range_, step, offset) for range_, step, offset, most in above if range_ < most}
+            above.add((divisor + rest % divisor, divisor, offset % divisor))
+    return above
 
 
-def _longest_asked(problem: Problem, grids: list[Grid]) -> list[int]:
-    """Give the longest range among the asked windows on each grid."""
-    asked = np.array(problem.shapes)
-    longest: list[int] = np.max(on_grids(asked, np.array(grids)) * asked[:, 0], axis=1).tolist()
-    return longest
+def _asked(problem: Problem, shapes: list[Shape]) -> Array:
+    return np.array([shape in problem.asked for shape in shapes])
 
 
 def _frequencies(problem: Problem, shapes: Iterable[Shape]) -> Array:
@@ -150,8 +154,21 @@ def _frequencies(problem: Problem, shapes: Iterable[Shape]) -> Array:
     return np.array([problem.instances(shape) / problem.horizon.length for shape in shapes])
 
 
-def _pairs(neighbours: Array) -> Iterator[tuple[int, int]]:
-    """Yield the grids and their neighbours, as many of the first as each grid may have."""
-    most = max(4, _NEIGHBOURS // len(neighbours))
-    grids, places = np.nonzero(neighbours & (np.cumsum(neighbours, axis=1) <= most))
-    return zip(grids.tolist(), places.tolist(), strict=True)
+def _sums_from(columns: Array) -> Array:
+    """Sum up every row from each column on, and last from behind them all.
+
+    >>> _sums_from(np.array([[1, 2, 3]]))
+    array([[6, 5, 3, 0]])
+    """
+    return np.pad(np.cumsum(columns[:, ::-1], axis=1)[:, ::-1], ((0, 0), (0, 1)))
+
+
+def _foremost(problem: Problem, gains: Array, asked: Array) -> Iterator[tuple[int, int]]:
+    """Yield grids and neighbours, by rows and columns: first the asked neighbours, of each grid those that gain most.
+
+    What an asked neighbour gains is certain; a factor window must pay for itself first.
+    """
+    ranks = np.argsort(np.argsort(-gains, axis=1), axis=1)
+    grids, places = np.nonzero(gains > 0)
+    turns = np.lexsort((ranks[grids, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
+    return zip(grids[turns].tolist(), places[turns].tolist(), strict=True)
