@@ -91,7 +91,7 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.SKETCH:
             return _sketch(aggregate, inputs[0], types[0], options)
         case Merge.CUSTOM:
-            return _custom(aggregate, inputs, time)
+            return _custom(aggregate, inputs, types, time)
         case Merge.NONE:
             return Recipe(aggregate, _holistic(function, inputs[0], options))
     raise InternalError(f"no recipe for {aggregate!r}. Please report this.")  # pragma: no cover
@@ -363,13 +363,19 @@ def _sketched(aggregate: Aggregate, sketch: str, *, merge: Callable[[str], str],
     )
 
 
-def _custom(aggregate: Aggregate, inputs: Sequence[str], time: str) -> Recipe:
-    """Write a user's own lift, combine and lower: partials travel pickled, in the order of time."""
+def _custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataType], time: str) -> Recipe:
+    """Write a user's own lift, combine and lower: partials travel pickled, in the order of time.
+
+    Rows of one time are in the order of their values. Where Spark has none, they are sorted as text, in Python.
+    """
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
-    values = ", ".join(f"{name} AS f{i}" for i, name in enumerate(inputs))
+    values = f"struct({', '.join(f'{name} AS f{i}' for i, name in enumerate(inputs))})"
+    fields = [f"{time} AS t", f"{values} AS inputs"]
+    ordered = all(map(_has_order, types))
 
     def lift(rows: list[Any]) -> bytes | None:
-        return _dump(_total(function, (function.lift(*row["inputs"]) for row in rows)))
+        in_order = rows if ordered else sorted(rows, key=lambda row: (row["t"], row["text"]))
+        return _dump(_total(function, (function.lift(*row["inputs"]) for row in in_order)))
 
     def merge(parts: list[Any]) -> bytes | None:
         return _dump(_total(function, (_load(part["state"]) for part in parts)))
@@ -377,7 +383,8 @@ def _custom(aggregate: Aggregate, inputs: Sequence[str], time: str) -> Recipe:
     def lower(state: bytes | None) -> Any:
         return function.lower(_load(state))
 
-    lifted = F.udf(lift, "binary")(_in_order(f"{time} AS t", f"struct({values}) AS inputs"))
+    rows = _in_order(*fields) if ordered else F.expr(_collected(*fields, f"CAST({values} AS STRING) AS text"))
+    lifted = F.udf(lift, "binary")(rows)
     lowered = F.udf(lower, returns)
     return Recipe(
         aggregate,
@@ -390,7 +397,23 @@ def _custom(aggregate: Aggregate, inputs: Sequence[str], time: str) -> Recipe:
 
 def _in_order(*fields: str) -> Column:
     """Collect structs in the order of their first field."""
-    return F.expr(f"array_sort(collect_list(struct({', '.join(fields)})))")
+    return F.expr(f"array_sort({_collected(*fields)})")
+
+
+def _collected(*fields: str) -> str:
+    return f"collect_list(struct({', '.join(fields)}))"
+
+
+def _has_order(given: T.DataType) -> bool:
+    """Tell whether Spark compares a type's values."""
+    match given:
+        case T.StructType():
+            return all(_has_order(field.dataType) for field in given)
+        case T.ArrayType():
+            return _has_order(given.elementType)
+        case T.UserDefinedType():
+            return _has_order(given.sqlType())
+    return not isinstance(given, T.MapType | T.VariantType | T.CalendarIntervalType | T.SpatialType)
 
 
 def _total(function: Function, partials: Any) -> Any:

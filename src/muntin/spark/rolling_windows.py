@@ -15,7 +15,7 @@ from muntin.aggregates import Aggregate, Merge
 from muntin.choices import RollingStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical import Statistics, Work
-from muntin.plan.rolling import Rolling, frame_rows
+from muntin.plan.rolling import Rolling, RollingPlan, RollingShape, frame_rows
 from muntin.query import check_aggregates, check_units, repeated, several
 from muntin.spark import kernel
 from muntin.spark.batches import Chunks
@@ -26,9 +26,17 @@ from muntin.spark.recipes import column
 from muntin.spark.run import Aggregates, Key, prices
 from muntin.spark.source import Events, alike, check_lengths, expression, first_line, folding, is_set, read
 from muntin.spark.statistics import check_known, known, measure
+from muntin.spark.travel import travels
 from muntin.spark.wide import wide_name
 from muntin.window import Length, Window, parse_window, parse_windows
 
+STRATEGIES = {
+    "auto": (RollingShape.INDEPENDENT, RollingShape.KERNEL),
+    "independent": (RollingShape.INDEPENDENT,),
+    "kernel": (RollingShape.KERNEL,),
+}
+ASSUMED = Statistics(1_000_000, source="assumed")
+"""What stands for statistics where nothing depends on them."""
 MOST_ROWS = 2**31 - 1
 """The longest frame of rows that Spark takes."""
 
@@ -91,21 +99,49 @@ def rolling(
     A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
     events of the same time. Of rows=[100] it is ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
     columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
-    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way. Statistics, if
-    given, save the small job that the input is sampled with; a batch DataFrame of the same columns is measured instead.
+    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way; explain_rolling
+    says which and why. Statistics, if given, save the small job that the input is sampled with; a batch DataFrame of
+    the same columns is measured instead.
     """
+    request, plan = _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)
+    if plan.shape is RollingShape.INDEPENDENT:
+        return _independent(request)
+    return _by_kernel(request, plan.statistics)
+
+
+def explain_rolling(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    ranges: Length | Iterable[Length] = (),
+    aggregates: Aggregates = (),
+    *,
+    rows: int | Iterable[int] = (),
+    strategy: RollingStrategy = "auto",
+    statistics: Statistics | DataFrame | None = None,
+) -> RollingPlan:
+    """Give the plan that mt.rolling would run: print it, or look into it."""
+    return _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)[1]
+
+
+def _planned(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key],
+    ranges: Length | Iterable[Length],
+    aggregates: Aggregates,
+    rows: int | Iterable[int],
+    strategy: RollingStrategy,
+    statistics: Statistics | DataFrame | None,
+) -> tuple[Request, RollingPlan]:
+    """Check a query and choose how it is evaluated."""
     check_frame(df)
     check_choice("strategy", strategy, RollingStrategy)
     check_known(statistics)
     keys, frames, asked = several(by), _frames(ranges, rows), check_aggregates(as_aggregates(df, aggregates))
     request = _checked(df, time, keys, frames, asked)
-    if strategy == "independent" or _obstacle(request):
-        return _independent(request)
     figures = known(statistics, lambda history: _checked(history, time, keys, frames, asked).events)
-    figures = figures or measure(request.events)
-    if strategy == "auto" and not _pays(request, figures):
-        return _independent(request)
-    return _by_kernel(request, figures)
+    return request, _plan(request, strategy, figures)
 
 
 def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Frames:
@@ -134,7 +170,7 @@ def _range(length: Length) -> Window:
 
 
 def _checked(
-    df: DataFrame, time: Key, by: Key | Iterable[Key], frames: Frames, aggregates: tuple[Aggregate, ...]
+    df: DataFrame, time: Key, keys: tuple[Key, ...], frames: Frames, aggregates: tuple[Aggregate, ...]
 ) -> Request:
     """Check a query against a DataFrame; nothing runs."""
     if df.isStreaming:
@@ -147,10 +183,10 @@ def _checked(
         raise QueryError(f"the input has two columns {twice}. Rename one, for example with df.toDF(…).")
     if twice := alike([*df.columns, *(name for group in names for name in group)], fold):
         raise QueryError(f"the result would have two columns {twice}. Rename an aggregate with .alias(…).")
-    when, keys = expression(df, time, "time"), [expression(df, key, "by") for key in several(by)]
-    if twice := repeated(key.name for key in keys):
+    when, named = expression(df, time, "time"), [expression(df, key, "by") for key in keys]
+    if twice := repeated(key.name for key in named):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
-    events = read(df, when, keys, aggregates, carry=True)
+    events = read(df, when, named, aggregates, carry=True)
     events = replace(events, results=_results(events, frames))
     return Request(events, frames, tuple(df.columns), names)
 
@@ -159,9 +195,7 @@ def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
     """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
     over = frames.over(events.keys)[0]
     for made in events.recipes:
-        if (
-            made.aggregate.function.merge is Merge.CUSTOM
-        ):  # Spark calls a Python function over a window an internal error
+        if made.aggregate.function.merge is Merge.CUSTOM:  # Spark calls such a function an internal error
             raise _unsupported(made.aggregate, "it is a function in Python.")
     try:
         return tuple(events.frame.select(*(column(made.plain).over(over) for made in events.recipes)).schema)
@@ -201,28 +235,35 @@ def _independent(request: Request) -> DataFrame:
     )
 
 
+def _plan(request: Request, strategy: RollingStrategy, statistics: Statistics | None) -> RollingPlan:
+    """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
+    stopped = _obstacle(request) if strategy != "independent" else None
+    shapes = STRATEGIES["independent" if stopped else strategy]
+    if statistics is None:
+        statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
+    costs = _costs(request, statistics)
+    weighed = sorted(shapes, key=costs.__getitem__)
+    return RollingPlan(
+        weighed[0],
+        strategy,
+        request.frames.labels,
+        statistics,
+        tuple((shape.name.lower(), costs[shape]) for shape in weighed),
+        (f"kernels are left out: {stopped}",) if stopped else (),
+    )
+
+
 def _obstacle(request: Request) -> str | None:
     """Say why kernels cannot take a query; None if they can."""
     schema = request.events.frame.schema
     for name, safe in zip(request.columns, request.carried, strict=True):
-        if not _travels(schema[safe].dataType):
-            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}"
+        if not travels(schema[safe].dataType):
+            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}, which Arrow does not carry"
     return kernel.obstacle(request.events)
 
 
-def _travels(found: T.DataType) -> bool:
-    """Tell whether a type's values go to Python and come back unchanged."""
-    if isinstance(found, T.StructType):
-        return repeated(found.names) is None and all(_travels(field.dataType) for field in found)
-    if isinstance(found, T.ArrayType):
-        return _travels(found.elementType)
-    if isinstance(found, T.MapType):
-        return _travels(found.keyType) and _travels(found.valueType)
-    return kernel.is_flat(found) or isinstance(found, T.NullType | T.DayTimeIntervalType)
-
-
-def _pays(request: Request, statistics: Statistics) -> bool:
-    """Tell whether kernels are estimated to be cheaper than plain Spark."""
+def _costs(request: Request, statistics: Statistics) -> dict[RollingShape, float]:
+    """Price every way to evaluate a query."""
     events, frames = request.events, request.frames
     partials = [name for names in events.partials for name in names]
     shared = sum(name in events.shared for name in partials)
@@ -230,7 +271,7 @@ def _pays(request: Request, statistics: Statistics) -> bool:
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
-    return asked.kernel() < asked.plain()
+    return {RollingShape.INDEPENDENT: asked.plain(), RollingShape.KERNEL: asked.kernel()}
 
 
 def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:

@@ -144,19 +144,24 @@ class Source(Events):
         """Give the long layout of rows that tell the label and the range of their window themselves."""
         return self.named(frame, aggregates, label, self.instance("s", f"s + {range}"))
 
-    def instance(self, start: str, end: str) -> Step:
-        """Give a stretch of time; on a stream as Spark's own windows are, with the watermark's metadata.
+    def instance(self, start: str, end: str) -> Column:
+        """Give a stretch of time with the metadata of Spark's own windows: that it is one, and what the time has.
 
-        Without that, nothing that is grouped by it would ever be closed.
+        Without the former, F.window_time and F.window would not take it; without the watermark's, nothing on a stream
+        that is grouped by it would ever be closed.
         """
-        struct = f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})"
-        delay = self.frame.schema["ts"].metadata.get(DELAY)
-        return struct if delay is None else F.expr(struct).alias("window", metadata={DELAY: delay, WINDOW: True})
+        struct = F.expr(f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})")
+        return struct.alias("window", metadata=self.frame.schema["ts"].metadata | {WINDOW: True})
 
     def named(self, frame: DataFrame, aggregates: Iterable[Step], label: str, window: Step) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
-        steps = [f"coalesce({label}, '')", window, *self.keys, *aggregates]
+        steps = [f"coalesce({label}, '')", window, *map(self._key, self.keys), *aggregates]
         return selected(frame, {f"o{i}": step for i, step in enumerate(steps)}).toDF(*self.query.outputs)
+
+    def _key(self, key: str) -> Step:
+        """Give a key with the metadata that it has in the input: the way through Python loses it."""
+        metadata = self.frame.schema[key].metadata
+        return F.col(key).alias(key, metadata=metadata) if metadata else key
 
 
 def _chosen(literals: Iterable[str]) -> str:
@@ -215,7 +220,7 @@ def read(
     """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
     _check_names(df, [time, *keys], aggregates)
     inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
-    _check_expressions(df, [column for column in (time, *keys, *inputs) if isinstance(column, Expression)])
+    _check_expressions(df, [time, *keys], inputs, aggregated=not carry)
     names = {column: f"v{i}" for i, column in enumerate(inputs)}
     safe = ["ts", *(f"k{i}" for i in range(len(keys))), *names.values()]
     try:
@@ -309,18 +314,46 @@ def _check_time(df: DataFrame, time: Expression, found: T.DataType) -> bool:
     raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {advice}")
 
 
-def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:
-    """Refuse expressions that give several rows, or that cannot stand within an aggregate for another reason."""
-    given = [expression for expression in expressions if not isinstance(expression.value, str)]
+def _check_expressions(
+    df: DataFrame, grouping: list[Expression], values: list[str | Expression], *, aggregated: bool
+) -> None:
+    """Refuse expressions that give several rows, or that cannot stand where they do.
+
+    Spark groups by what is not deterministic and takes it over rolling windows, but not within an aggregate. It is
+    asked once for all expressions, and one by one only if it refuses: every question takes time.
+    """
+    given = [one for one in (*grouping, *values) if isinstance(one, Expression) and not isinstance(one.value, str)]
     try:
         if given:
-            df.select(*(F.any_value(_column(expression)) for expression in given))
+            _ = df.select(*(F.any_value(_column(one)) for one in given)).schema
+    except AnalysisException:
+        for one in given:
+            _check_alone(df, one, aggregated=aggregated and one not in grouping)
+
+
+def _check_alone(df: DataFrame, given: Expression, *, aggregated: bool) -> None:
+    try:
+        if _is_deterministic(df, given):
+            return
+        _ = df.select(F.struct(_column(given))).schema
     except AnalysisException as error:
-        if len(given) == 1:
-            raise QueryError(f"column {given[0].name!r} cannot be read: {first_line(error)}") from error
-        for expression in given:  # which one it is
-            _check_expressions(df, [expression])
+        raise QueryError(f"column {given.name!r} cannot be read: {first_line(error)}") from error
+    if aggregated:
+        raise QueryError(
+            f"value {given.name!r} is not deterministic, and Spark aggregates no such value. "
+            "Add it to the input first, as in df.withColumn('value', …), and use that column."
+        )
+
+
+def _is_deterministic(df: DataFrame, given: Expression) -> bool:
+    """Tell whether an expression gives the same for the same row; an error if it cannot stand within an aggregate."""
+    try:
+        _ = df.groupBy().agg(F.any_value(_column(given))).schema
+    except AnalysisException as error:
+        if error.getCondition() == "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION":
+            return False
         raise
+    return True
 
 
 def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]) -> None:
