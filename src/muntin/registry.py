@@ -293,7 +293,7 @@ class WindowRegistry:
 
     def _marked(self) -> set[int]:
         """Give the numbers that are marked as used."""
-        return {int(mark.name) for mark in (self.path / NUMBERS).glob("[0-9]*")}
+        return {int(mark.name) for mark in (self.path / NUMBERS).glob("*") if mark.name.isdecimal()}
 
     def _added(self) -> dict[int, Registered]:
         changes = self.changes()

@@ -304,6 +304,22 @@ def test_changes_count_once_and_may_come_late() -> None:
     assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3, 2], 3, ())
 
 
+def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
+    job = Job(layout(), False, "a query")
+    head = step(job, None, Kept(), News(changes=(Change(1, "w", Window(10)), Change(3, "x", Window(20)))), 0).head
+    assert head.missing == (2,)
+    after = step(job, head, Kept(), News(changes=(Change(2),)), 0).head
+    assert (after.terms, after.newest, after.missing) == (head.terms, 3, ())
+
+
+def test_a_late_removal_is_of_the_window_that_was_there_before() -> None:
+    job = Job(layout(), False, "a query")
+    again = (Change(1, "w", Window(10)), Change(3, "w", Window(20)))
+    head = step(job, None, Kept(), News(changes=again), 0).head
+    head = step(job, head, Kept(), News(changes=(Change(2, "w"),)), 50).head
+    assert {term.version: term.until for term in head.terms} == {1: 50, 3: FOREVER}
+
+
 def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing_module, "ROWS", 50)
     labels = bucket_labels(4)

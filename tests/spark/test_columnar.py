@@ -278,7 +278,7 @@ def test_a_damaged_change_is_removed_by_hand(rocks: SparkSession, tmp_path: Path
     assert sorted(map(str, tens)) == plain_rows(rocks, later, [mt.tumbling("10 s", id="ten")])
 
 
-@pytest.mark.parametrize("name", ["[ab]", "{a,b} 5%20#", "back\\slash*?", "ünï→"])
+@pytest.mark.parametrize("name", ["[ab]{a,b}", "back\\slash*? 5%20#ünï→"])
 def test_a_registry_may_have_any_path(rocks: SparkSession, tmp_path: Path, name: str) -> None:
     registry = WindowRegistry(tmp_path / name)
     windows = [mt.tumbling("60 s", id="minute"), mt.hopping("20 s", "5 s", id="fine")]

@@ -149,7 +149,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, calls: int) -> Iterator[None]:
 def test_compaction_may_be_interrupted_anywhere(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     table = mt.UpsertTable(replay.folder / "table", by="k")
     run(replay, table.write, "first")
-    whole, calls = replay.folder / "whole", 0
+    wanted, whole, calls = plain(replay), replay.folder / "whole", 0
     table.path.rename(whole)
     while True:
         shutil.copytree(whole, table.path)
@@ -159,19 +159,19 @@ def test_compaction_may_be_interrupted_anywhere(replay: Replay, monkeypatch: pyt
                 break
             except KeyboardInterrupt:
                 pass
-        assert values(table, replay.spark) == plain(replay), calls
+        assert values(table, replay.spark) == wanted, calls
         table.compact(replay.spark)
-        assert values(table, replay.spark) == plain(replay), calls
+        assert values(table, replay.spark) == wanted, calls
         shutil.rmtree(table.path)
-        calls += 3
-    assert calls > 9
-    assert values(table, replay.spark) == plain(replay)
+        calls += 4
+    assert calls > 12
+    assert values(table, replay.spark) == wanted
     replay.add(events((206, "b", 9)))
     run(replay, table.write, "first")
     assert values(table, replay.spark) == plain(replay)
 
 
-@pytest.mark.parametrize("name", ["[ab]", "{a,b} 5%20#", "back\\slash*?", "ünï→"])
+@pytest.mark.parametrize("name", ["[ab]{a,b}", "back\\slash*? 5%20#ünï→"])
 def test_a_table_may_have_any_path(replay: Replay, name: str) -> None:
     table = mt.UpsertTable(replay.folder / name, by="k")
     run(replay, table.write, "checkpoint")

@@ -271,7 +271,8 @@ def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Ter
             terms.append(Term(change.version, change.window.shape, change.id, change.version, since))
         else:
             until = max(watermark, watermark if change.at is None else change.at)
-            live = {term.id: place for place, term in enumerate(terms) if term.until == FOREVER}
+            older = ((place, term) for place, term in enumerate(terms) if term.version < change.version)
+            live = {term.id: place for place, term in older if term.until == FOREVER}
             if change.id in live:
                 terms[live[change.id]] = replace(terms[live[change.id]], until=until)
     return tuple(term for term in terms if term.until > head.watermark)  # others were given to the last before
