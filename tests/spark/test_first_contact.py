@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -222,7 +223,9 @@ print("connected")
 
 
 def test_the_same_on_spark_connect(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", CONNECTED], capture_output=True, text=True, timeout=600, cwd=tmp_path)
+    environment = os.environ | {"SPARK_TESTING": "1"}  # a free port: other tests may have a server, too
+    command = [sys.executable, "-c", CONNECTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "connected" in done.stdout
 
