@@ -6,11 +6,11 @@ import sys
 import muntin as mt
 
 NAMES = """
-    Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet Statistics
-    StreamPlan UnsupportedError UpsertTable Weave Window WindowRegistry __version__ aggregate approx_count_distinct
-    approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp explain first
-    hopping last max max_by median min min_by mode percentile plan progress rolling session state stddev stddev_pop
-    sum tumbling user_defined var_pop variance weave
+    Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet RollingPlan
+    Statistics StreamPlan UnsupportedError UpsertTable Weave Window WindowRegistry __version__ aggregate
+    approx_count_distinct approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop
+    covar_samp explain explain_rolling first hopping last max max_by median min min_by mode percentile plan
+    progress rolling session state stddev stddev_pop sum tumbling user_defined var_pop variance weave
 """
 
 

@@ -39,6 +39,7 @@ from muntin.functions import (
 )
 from muntin.plan import Plan, plan
 from muntin.plan.physical import PhysicalPlan, Statistics
+from muntin.plan.rolling import RollingPlan
 from muntin.plan.streaming import StreamPlan
 from muntin.plan.weave import Weave, weave
 from muntin.query import Query, QuerySet
@@ -47,7 +48,18 @@ from muntin.version import __version__
 from muntin.window import Window, hopping, tumbling
 
 if TYPE_CHECKING:
-    from muntin.spark import Kept, Progress, UpsertTable, aggregate, explain, progress, rolling, session, state
+    from muntin.spark import (
+        Kept,
+        Progress,
+        UpsertTable,
+        aggregate,
+        explain,
+        explain_rolling,
+        progress,
+        rolling,
+        session,
+        state,
+    )
 
 __all__ = [
     "Aggregate",
@@ -60,6 +72,7 @@ __all__ = [
     "Query",
     "QueryError",
     "QuerySet",
+    "RollingPlan",
     "Statistics",
     "StreamPlan",
     "UnsupportedError",
@@ -81,6 +94,7 @@ __all__ = [
     "covar_pop",
     "covar_samp",
     "explain",
+    "explain_rolling",
     "first",
     "hopping",
     "last",
@@ -106,7 +120,18 @@ __all__ = [
     "weave",
 ]
 
-_SPARK = ("Kept", "Progress", "UpsertTable", "aggregate", "explain", "progress", "rolling", "session", "state")
+_SPARK = (
+    "Kept",
+    "Progress",
+    "UpsertTable",
+    "aggregate",
+    "explain",
+    "explain_rolling",
+    "progress",
+    "rolling",
+    "session",
+    "state",
+)
 
 
 def __getattr__(name: str) -> Any:

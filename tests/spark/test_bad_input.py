@@ -71,6 +71,29 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
         ask(df, aggregates=mt.min(F.col("nowhere") + 1))
 
 
+def test_values_that_are_not_deterministic_are_refused(df: DataFrame) -> None:
+    """As in plain Spark; as columns of the input they are taken."""
+    for value in (F.rand(), F.uuid(), F.udf(len).asNondeterministic()("key")):
+        with pytest.raises(mt.QueryError) as found:
+            ask(df, aggregates=mt.min(value))
+        message = str(found.value)
+        assert "is not deterministic, and Spark aggregates no such value. Add it to the input first" in message
+        assert "any_value" not in message
+        assert ask(df.withColumn("w", value), aggregates=mt.min("w")).count() == 1
+
+
+def test_expressions_that_give_several_rows_and_are_not_deterministic(df: DataFrame) -> None:
+    several = F.explode(F.array(F.rand(), F.rand()))
+    many: list[dict[str, Any]] = [
+        {"by": several},
+        {"aggregates": mt.min(several)},
+        {"time": F.explode(F.array("ts", F.timestamp_seconds(F.rand())))},
+    ]
+    for changes in many:
+        with pytest.raises(mt.QueryError, match="cannot be read"):
+            ask(df, **changes)
+
+
 @pytest.mark.parametrize("strategy", ["independent", "native", "kernel"])
 def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strategy: str) -> None:
     most = 2**63 - 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Window as Over
 from pyspark.sql import functions as F
 
 import muntin as mt
@@ -162,3 +163,75 @@ def test_windows_split_into_several_slicings(spark: SparkSession, strategy: str)
     assert len(plan.groups) == (3 if strategy == "native" else 1)
     actual = mt.aggregate(df, "ts", (), windows, mt.sum("v").alias("a"), statistics=statistics, **asked)
     assert_same(actual, plain_spark(df, "ts", [], windows, [F.sum("v").alias("a")]))
+
+
+FICKLE = {
+    "key": ("ts", "cast(rand(7) * 3 as int)"),
+    "key that is a float": ("ts", "floor(rand(7) * 3) - 1.0D"),
+    "time": ("timestamp_seconds(floor(rand(5) * 90))", "v"),
+    "wall-clock time": ("cast(timestamp_seconds(floor(rand(5) * 90)) as timestamp_ntz)", "v"),
+}
+
+
+@pytest.mark.parametrize("name", FICKLE)
+def test_keys_and_times_that_are_not_deterministic(spark: SparkSession, name: str) -> None:
+    """Spark groups by them, evaluated once for every row; so do all shapes."""
+    time, key = FICKLE[name]
+    df = spark.range(0, 400, 1, 3).select(F.timestamp_seconds("id").alias("ts"), (F.col("id") % 7).alias("v"))
+    drawn = df.selectExpr(f"{time} as ts", "v", f"{key} as k")
+    expected = plain_spark(drawn, "ts", ["k"], WINDOWS, [F.sum("v").alias("a"), F.count("*").alias("n")])
+    asked = [mt.sum("v").alias("a"), mt.count().alias("n")]
+    for shape in SHAPES:
+        by = F.expr(key).alias("k")
+        actual = mt.aggregate(df, F.expr(time), by, WINDOWS, asked, strategy=shape, statistics=SMALL)
+        assert_same(actual, expected, ["k"], shape)
+
+
+def test_times_that_are_not_deterministic_are_evaluated_once(spark: SparkSession) -> None:
+    """A time evaluated twice would lie outside the window that it is counted in."""
+    draw = F.udf(lambda: __import__("random").randrange(10**6), "long").asNondeterministic()
+    df = spark.range(0, 200, 1, 2)
+    source = prepare(df, F.timestamp_seconds(draw()), (), WINDOWS, mt.count())
+    times = source.frame.select(F.unix_micros("ts") == F.col("t")).distinct().collect()
+    assert [row[0] for row in times] == [True]
+
+
+def test_rolling_over_values_that_are_not_deterministic(spark: SparkSession) -> None:
+    """Spark takes them over such windows, unlike in an aggregation."""
+    df = spark.range(0, 100, 1, 2).select(F.timestamp_seconds("id").alias("ts"), F.col("id").alias("i"))
+    value, key = F.floor(F.rand(3) * 100), F.floor(F.rand(4) * 3)
+    drawn = df.select("*", value.alias("v"), key.alias("k"))
+    over = Over.partitionBy("k").orderBy(F.unix_micros("ts")).rangeBetween(-9_000_000, 0)
+    expected = {row["i"]: row["s"] for row in drawn.select("i", F.sum("v").over(over).alias("s")).collect()}
+    for strategy in ("independent", "kernel"):
+        actual = mt.rolling(df, "ts", key, "9 s", mt.sum(value).alias("s"), strategy=strategy)
+        assert {row["i"]: row["s_9s"] for row in actual.collect()} == expected
+
+
+def test_maps_in_a_users_aggregate(spark: SparkSession) -> None:
+    """What Spark cannot sort is put into the order of time all the same; of one time, into that of its text."""
+    rows = [(i % 50, {"a": i, "b": -i} if i % 7 else None) for i in range(200)]
+    df = events(spark, rows, "map<string, long>").repartition(5)
+    keys: dict[str, Any] = {"combine": lambda a, b: a + b, "returns": "array<bigint>"}
+    listed = mt.user_defined("listed", "v", lift=lambda m: [m["a"]], lower=list, **keys)
+
+    @F.udf("array<bigint>")
+    def plainly(found: list[Any]) -> list[int]:
+        return [row["v"]["a"] for row in sorted(found, key=lambda row: (row["ts"], row["text"])) if row["v"]]
+
+    theirs = plainly(F.collect_list(F.struct("ts", "v", F.struct("v").cast("string").alias("text"))))
+    same_in_all_shapes(df, listed, theirs)
+
+
+@pytest.mark.parametrize("value", ["parse_json(v)", "array(map(v, 1))", "named_struct('m', map(v, v))", "v"])
+def test_values_without_an_order_in_a_users_aggregate(spark: SparkSession, value: str) -> None:
+    df = events(spark, [(i % 30, str(i)) for i in range(100)], "string").repartition(3)
+    df = df.select("ts", F.expr(value).alias("v"))
+    texts = mt.user_defined(
+        "texts", "v", lift=lambda v: [str(v)], combine=lambda a, b: a + b, lower="|".join, returns="string"
+    )
+    expected = mt.aggregate(df, "ts", (), WINDOWS, texts, strategy="independent").collect()
+    for shape in ("expand", "slices_explode"):
+        actual = mt.aggregate(df, "ts", (), WINDOWS, texts, strategy=shape, statistics=SMALL).collect()
+        assert sorted(map(str, actual)) == sorted(map(str, expected))
+    assert sum(len(row["texts_v"].split("|")) for row in expected) == 300

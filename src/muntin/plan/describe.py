@@ -11,6 +11,7 @@ from muntin.plan.number import number
 
 if TYPE_CHECKING:
     from muntin.plan.physical import Group, PhysicalPlan, Statistics
+    from muntin.plan.rolling import RollingPlan
     from muntin.plan.slicing import Grid
     from muntin.plan.streaming import StreamPlan
     from muntin.window import Window
@@ -47,6 +48,19 @@ def describe_stream(plan: StreamPlan) -> str:
             f"  {cost / 1e6:>10.2f}  {number(round(rows)):>12}  {name}"
             for (name, cost), rows in zip(plan.alternatives, plan.alternative_rows, strict=True)
         ),
+        *(f"note: {note}" for note in plan.notes),
+    ]
+    return "\n".join(lines)
+
+
+def describe_rolling(plan: RollingPlan) -> str:
+    """Write the plan of rolling windows as text."""
+    lines = [
+        f"strategy {plan.strategy}: {_input(plan.statistics)} ({plan.statistics.source})",
+        f"{plan.shape.name.lower()}: {plan.shape.value}",
+        f"  frames {', '.join(plan.frames)}",
+        "weighed, in estimated core-seconds:",
+        *(f"  {cost / 1e6:>10.2f}  {name}" for name, cost in plan.alternatives),
         *(f"note: {note}" for note in plan.notes),
     ]
     return "\n".join(lines)

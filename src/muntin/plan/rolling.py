@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from math import log2
 
-from muntin.plan.physical import Work
+from muntin.plan.describe import describe_rolling
+from muntin.plan.physical import Statistics, Work
 
 FRAME = 0.4
 """A row given the frame of one range by plain Spark."""
@@ -53,6 +55,38 @@ class Rolling:
         work, rows = self.work, self.work.statistics.rows
         results = work.columns * len(self.frames)
         return 2 * work.prices.python + work.sent_rows() + rows * (ROW + CARRIED * self.carried + RESULT * results)
+
+
+class RollingShape(Enum):
+    """How rolling windows are evaluated on Spark."""
+
+    INDEPENDENT = "a window function for every aggregate and frame"
+    KERNEL = "rows sorted by key and time, all frames by kernels in one pass"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RollingPlan:
+    """How a rolling query is evaluated, and what else was weighed."""
+
+    shape: RollingShape
+    strategy: str
+    frames: tuple[str, ...]
+    """The labels of ranges and counts."""
+    statistics: Statistics
+    alternatives: tuple[tuple[str, float], ...]
+    """Every way that was weighed with its cost in core-microseconds, cheapest first."""
+    notes: tuple[str, ...] = ()
+    """Why kernels were left out."""
+
+    def explain(self) -> str:
+        """Write the plan as text: the choice, and the alternatives with their costs."""
+        return describe_rolling(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return f"<rolling plan of {len(self.frames)} frames: {self.shape.name.lower()}>"
 
 
 def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:

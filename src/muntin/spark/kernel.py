@@ -19,6 +19,7 @@ from muntin.plan.physical import Group, Shape, Statistics
 from muntin.plan.slicing import Grid
 from muntin.spark.batches import Chunks, Layout
 from muntin.spark.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
+from muntin.spark.leaving import leave_quietly
 from muntin.spark.native import merged, sliced
 from muntin.spark.reducers import Reducer, reducer
 from muntin.spark.source import LONGEST_WINDOW, Events, Source, is_set
@@ -139,6 +140,7 @@ def mapped(
     same = dict(shared)
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        leave_quietly()
         return step(map(whole, batches) if same else batches, task)
 
     def whole(batch: pa.RecordBatch) -> pa.RecordBatch:

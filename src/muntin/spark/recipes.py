@@ -72,7 +72,7 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.SKETCH:
             return _sketch(aggregate, inputs[0], types[0], options)
         case Merge.CUSTOM:
-            return _custom(aggregate, inputs, time)
+            return _custom(aggregate, inputs, types, time)
         case Merge.NONE:
             return Recipe(aggregate, _holistic(function, inputs[0], options))
     raise InternalError(f"no recipe for {aggregate!r}. Please report this.")  # pragma: no cover
@@ -306,17 +306,21 @@ def _sketched(
     )
 
 
-def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
-    """Write a user's own lift, combine and lower: partials travel pickled, in the order of time."""
+def _custom(aggregate: Aggregate, inputs: Columns, types: Sequence[T.DataType], time: Column) -> Recipe:
+    """Write a user's own lift, combine and lower: partials travel pickled, in the order of time.
+
+    Rows of one time are in the order of their values. Where Spark has none, they are sorted as text, in Python.
+    """
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
-    rows = F.array_sort(
-        F.collect_list(
-            F.struct(time.alias("t"), F.struct(*(c.alias(f"f{i}") for i, c in enumerate(inputs))).alias("values"))
-        )
-    )
+    values = F.struct(*(c.alias(f"f{i}") for i, c in enumerate(inputs)))
+    columns = [time.alias("t"), values.alias("values")]
+    ordered = all(map(_has_order, types))
+    text = [] if ordered else [values.cast("string").alias("text")]
+    rows = F.collect_list(F.struct(*columns, *text))
 
     def lift(found: list[Any]) -> bytes | None:
-        return _dump(_total(function, (function.lift(*row["values"]) for row in found)))
+        in_order = found if ordered else sorted(found, key=lambda row: (row["t"], row["text"]))
+        return _dump(_total(function, (function.lift(*row["values"]) for row in in_order)))
 
     def merge(found: list[Any]) -> bytes | None:
         return _dump(_total(function, (_load(row["state"]) for row in found)))
@@ -324,7 +328,7 @@ def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
     def lower(state: bytes | None) -> Any:
         return function.lower(_load(state))
 
-    made = F.udf(lift, "binary")(rows)
+    made = F.udf(lift, "binary")(F.array_sort(rows) if ordered else rows)
     lowered = F.udf(lower, returns)
     return Recipe(
         aggregate,
@@ -333,6 +337,18 @@ def _custom(aggregate: Aggregate, inputs: Columns, time: Column) -> Recipe:
         merge=lambda columns: [F.min(columns[0]), F.udf(merge, "binary")(_ordered_parts(columns))],
         lower=lambda columns: lowered(columns[1]),
     )
+
+
+def _has_order(given: T.DataType) -> bool:
+    """Tell whether Spark compares a type's values."""
+    match given:
+        case T.StructType():
+            return all(_has_order(field.dataType) for field in given)
+        case T.ArrayType():
+            return _has_order(given.elementType)
+        case T.UserDefinedType():
+            return _has_order(given.sqlType())
+    return not isinstance(given, T.MapType | T.VariantType | T.CalendarIntervalType | T.SpatialType)
 
 
 def _ordered_parts(columns: Columns) -> Column:

@@ -14,7 +14,7 @@ from pyspark.sql import types as T
 from muntin.aggregates import Aggregate, Merge
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical import Statistics, Work
-from muntin.plan.rolling import Rolling, frame_rows
+from muntin.plan.rolling import Rolling, RollingPlan, RollingShape, frame_rows
 from muntin.query import check_aggregates, repeated, several
 from muntin.spark import kernel
 from muntin.spark.batches import Chunks
@@ -22,10 +22,17 @@ from muntin.spark.preceding import Task, roll
 from muntin.spark.run import Key, key_list, prices
 from muntin.spark.source import Events, check_lengths, expression, first_line, folding, is_set, read
 from muntin.spark.statistics import measure
+from muntin.spark.travel import travels
 from muntin.spark.wide import wide_name
 from muntin.window import Length, Window
 
-STRATEGIES = ("auto", "independent", "kernel")
+STRATEGIES = {
+    "auto": (RollingShape.INDEPENDENT, RollingShape.KERNEL),
+    "independent": (RollingShape.INDEPENDENT,),
+    "kernel": (RollingShape.KERNEL,),
+}
+ASSUMED = Statistics(1_000_000, source="assumed")
+"""What stands for statistics where nothing depends on them."""
 MOST_ROWS = 2**31 - 1
 """The longest frame of rows that Spark takes."""
 
@@ -88,18 +95,30 @@ def rolling(
     A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
     events of the same time. Of rows=[100] it is ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
     columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
-    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way. Statistics, if
-    given, save the small job that the input is sampled with.
+    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way; explain_rolling
+    says which and why. Statistics, if given, save the small job that the input is sampled with.
     """
-    if not isinstance(strategy, str) or strategy not in STRATEGIES:
-        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent' or 'kernel'.")
-    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(aggregates))
-    if strategy == "independent" or _obstacle(request):
+    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(aggregates), strategy)
+    plan = _planned(request, strategy, statistics)
+    if plan.shape is RollingShape.INDEPENDENT:
         return _independent(request)
-    statistics = statistics or measure(request.events)
-    if strategy == "auto" and not _pays(request, statistics):
-        return _independent(request)
-    return _by_kernel(request, statistics)
+    return _by_kernel(request, plan.statistics)
+
+
+def explain_rolling(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    ranges: Length | Iterable[Length] = (),
+    aggregates: Aggregate | Iterable[Aggregate] = (),
+    *,
+    rows: int | Iterable[int] = (),
+    strategy: str = "auto",
+    statistics: Statistics | None = None,
+) -> RollingPlan:
+    """Give the plan that mt.rolling would run: print it, or look into it."""
+    request = _checked(df, time, by, _frames(ranges, rows), check_aggregates(aggregates), strategy)
+    return _planned(request, strategy, statistics)
 
 
 def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Frames:
@@ -119,9 +138,16 @@ def _frames(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> Fra
 
 
 def _checked(
-    df: DataFrame, time: Key, by: Key | Iterable[Key], frames: Frames, aggregates: tuple[Aggregate, ...]
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key],
+    frames: Frames,
+    aggregates: tuple[Aggregate, ...],
+    strategy: str,
 ) -> Request:
     """Check a query against a DataFrame; nothing runs."""
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
+        raise QueryError(f"unknown strategy {strategy!r}. Use 'auto', 'independent' or 'kernel'.")
     if df.isStreaming:
         raise UnsupportedError(
             "the input is a stream, which mt.rolling does not take. Use a batch DataFrame (spark.read)."
@@ -185,28 +211,35 @@ def _independent(request: Request) -> DataFrame:
     )
 
 
+def _planned(request: Request, strategy: str, statistics: Statistics | None) -> RollingPlan:
+    """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
+    stopped = _obstacle(request) if strategy != "independent" else None
+    shapes = STRATEGIES["independent" if stopped else strategy]
+    if statistics is None:
+        statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
+    costs = _costs(request, statistics)
+    weighed = sorted(shapes, key=costs.__getitem__)
+    return RollingPlan(
+        weighed[0],
+        strategy,
+        request.frames.labels,
+        statistics,
+        tuple((shape.name.lower(), costs[shape]) for shape in weighed),
+        (f"kernels are left out: {stopped}",) if stopped else (),
+    )
+
+
 def _obstacle(request: Request) -> str | None:
     """Say why kernels cannot take a query; None if they can."""
     schema = request.events.frame.schema
     for name, safe in zip(request.columns, request.carried, strict=True):
-        if not _travels(schema[safe].dataType):
-            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}"
+        if not travels(schema[safe].dataType):
+            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}, which Arrow does not carry"
     return kernel.obstacle(request.events)
 
 
-def _travels(found: T.DataType) -> bool:
-    """Tell whether a type's values go to Python and come back unchanged."""
-    if isinstance(found, T.StructType):
-        return repeated(found.names) is None and all(_travels(field.dataType) for field in found)
-    if isinstance(found, T.ArrayType):
-        return _travels(found.elementType)
-    if isinstance(found, T.MapType):
-        return _travels(found.keyType) and _travels(found.valueType)
-    return kernel.is_flat(found) or isinstance(found, T.NullType | T.DayTimeIntervalType)
-
-
-def _pays(request: Request, statistics: Statistics) -> bool:
-    """Tell whether kernels are estimated to be cheaper than plain Spark."""
+def _costs(request: Request, statistics: Statistics) -> dict[RollingShape, float]:
+    """Price every way to evaluate a query."""
     events, frames = request.events, request.frames
     partials = [name for names in events.partials for name in names]
     shared = sum(name in events.shared for name in partials)
@@ -214,7 +247,7 @@ def _pays(request: Request, statistics: Statistics) -> bool:
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
-    return asked.kernel() < asked.plain()
+    return {RollingShape.INDEPENDENT: asked.plain(), RollingShape.KERNEL: asked.kernel()}
 
 
 def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:

@@ -141,25 +141,30 @@ class Source(Events):
         return self.named(frame, aggregates, label, self.instance(F.col("s"), F.col("s") + range, "window"))
 
     def instance(self, start: Column, end: Column, name: str) -> Column:
-        """Give a stretch of time; on a stream as Spark's own windows are, with the watermark's metadata.
+        """Give a stretch of time with the metadata of Spark's own windows: that it is one, and what the time has.
 
-        Without that, nothing that is grouped by it would ever be closed.
+        Without the former, F.window_time and F.window would not take it; without the watermark's, nothing on a stream
+        that is grouped by it would ever be closed.
         """
         struct = F.struct(self.moment(start).alias("start"), self.moment(end).alias("end"))
-        delay = self.frame.schema["ts"].metadata.get(DELAY)
-        return struct.alias(name) if delay is None else struct.alias(name, metadata={DELAY: delay, WINDOW: True})
+        return struct.alias(name, metadata=self.frame.schema["ts"].metadata | {WINDOW: True})
 
     def named(self, frame: DataFrame, aggregates: Iterable[Column], label: Column, window: Column) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
         return frame.select(
             F.coalesce(label, F.lit("")).alias("window_id"),
             window,
-            *(F.col(key).alias(name) for key, name in zip(self.keys, self.query.by, strict=True)),
+            *map(self._named_key, self.keys, self.query.by),
             *(
                 column.cast(field.dataType).alias(field.name)
                 for column, field in zip(aggregates, self.results, strict=True)
             ),
         )
+
+    def _named_key(self, key: str, name: str) -> Column:
+        """Give a key its name again, and the metadata that it has in the input: the way through Python loses it."""
+        metadata = self.frame.schema[key].metadata
+        return F.col(key).alias(name, metadata=metadata) if metadata else F.col(key).alias(name)
 
 
 def _chosen(literals: Iterable[str]) -> Column:
@@ -217,19 +222,21 @@ def read(
     _check_names(df, [time, *keys], aggregates)
     zoned = _check_time(df, time)
     inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
-    _check_expressions(df, [column for column in (time, *keys, *inputs) if isinstance(column, Expression)])
+    fickle = _check_expressions(df, [time, *keys], inputs, aggregated=not carry)
     names = {column: f"v{i}" for i, column in enumerate(inputs)}
     try:
         frame = df.select(
             *(["*"] if carry else []),
             _column(time).alias("ts"),
-            _micros(_column(time), zoned=zoned).alias("t"),
+            *([] if time in fickle else [_micros(_column(time), zoned=zoned).alias("t")]),
             *(_column(key).alias(f"k{i}") for i, key in enumerate(keys)),
             *(_column(column).alias(name) for column, name in names.items()),
         )
         if carry:
             width = len(df.columns)
             frame = frame.toDF(*(f"c{i}" for i in range(width)), *frame.columns[width:])
+        if time in fickle:  # another evaluation might give another time
+            frame = frame.select("*", _micros(F.col("ts"), zoned=zoned).alias("t"))
         schema = frame.schema
     except AnalysisException as error:
         raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
@@ -303,15 +310,41 @@ def _check_time(df: DataFrame, time: Expression) -> bool:
     raise QueryError(f"time column {time.name!r} is of type {found.simpleString()}, not a timestamp. {choices}")
 
 
-def _check_expressions(df: DataFrame, expressions: Iterable[Expression]) -> None:
-    """Refuse expressions that give several rows, or that cannot stand within an aggregate for another reason."""
-    for given in expressions:
-        if isinstance(given.value, str):
+def _check_expressions(
+    df: DataFrame, grouping: list[Expression], values: list[str | Expression], *, aggregated: bool
+) -> list[Expression]:
+    """Give the expressions that are not deterministic; refuse what gives several rows or cannot stand where it does.
+
+    Spark groups by what is not deterministic and takes it over rolling windows, but not within an aggregate.
+    """
+    fickle = []
+    for given in (*grouping, *values):
+        if not isinstance(given, Expression) or isinstance(given.value, str):
             continue
         try:
-            _ = df.groupBy().agg(F.any_value(_column(given))).schema
+            if _is_deterministic(df, given):
+                continue
+            _ = df.select(F.struct(_column(given))).schema
         except AnalysisException as error:
             raise QueryError(f"column {given.name!r} cannot be read: {first_line(error)}") from error
+        if aggregated and given not in grouping:
+            raise QueryError(
+                f"value {given.name!r} is not deterministic, and Spark aggregates no such value. "
+                "Add it to the input first, as in df.withColumn('value', …), and use that column."
+            )
+        fickle.append(given)
+    return fickle
+
+
+def _is_deterministic(df: DataFrame, given: Expression) -> bool:
+    """Tell whether an expression gives the same for the same row; an error if it cannot stand within an aggregate."""
+    try:
+        _ = df.groupBy().agg(F.any_value(_column(given))).schema
+    except AnalysisException as error:
+        if error.getCondition() == "AGGREGATE_FUNCTION_WITH_NONDETERMINISTIC_EXPRESSION":
+            return False
+        raise
+    return True
 
 
 def _check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType]) -> None:
