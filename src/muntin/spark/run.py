@@ -178,21 +178,25 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
     shareable = all(made.mergeable for made in source.recipes)
     stopped = kernel.obstacle(source) if shareable else None
     if not shareable:
-        alone = next(made.aggregate for made in source.recipes if not made.mergeable)
-        notes.append(f"{alone!r} is evaluated from the rows of every window, and the others with it")
+        holistic = next(made.aggregate for made in source.recipes if not made.mergeable)
+        notes.append(f"{holistic!r} is evaluated from the rows of every window, and the others with it")
     elif stopped:
         notes.append(f"kernels are left out: {stopped}")
 
+    windows = source.query.windows
+    alone = strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling  # nothing is shared with anything
+
     def allowed(shape: Shape) -> bool:
-        return not (shape.needs_merge and not shareable) and not (shape.uses_kernel and stopped)
+        unfit = (shape.needs_merge and not shareable) or (shape.uses_kernel and stopped)
+        return not unfit and not (alone and shape is not Shape.INDEPENDENT)
 
     shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
     if statistics is None:
-        statistics = Statistics(1_000_000, source="assumed") if shapes == [Shape.INDEPENDENT] else measure(source)
-    found, hint = prices(source)
+        statistics = Statistics(1_000_000, source="assumed") if _only_one_way(shapes) else measure(source)
+    charged, hint = prices(source)
     notes += hint
     columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), found, len(source.shared))
+    work = Work(statistics, columns, len(source.keys), charged, len(source.shared))
     physical = choose(work, source.query.windows, strategy, allowed)
     logical = _forest(source, source.query.windows, statistics)
     return replace(
@@ -201,6 +205,11 @@ def _physical(source: Source, strategy: str, statistics: Statistics | None) -> P
         logical=logical,
         notes=tuple(notes),
     )
+
+
+def _only_one_way(shapes: list[Shape]) -> bool:
+    """Tell whether no statistics could change a plan: one shape is left, and it has neither slices nor chunks."""
+    return shapes in ([Shape.INDEPENDENT], [Shape.EXPAND])
 
 
 def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: Plan) -> Group:

@@ -54,7 +54,7 @@ def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], 
     slices = named(source.instance(slice_start("t", grids), slice_end("t", grids)), "slice")
     rows = marked(source.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
     closed = partials(source, rows, "slice", MARK)
-    times = {"t": F.expr(source.micros("slice.start")), "e": F.expr(source.micros("slice.end"))}
+    times = {"t": F.expr(source.micros("slice.start")), "e": F.expr(source.micros("slice.`end`"))}
     starts = closed.withColumns(times).drop("slice")
     return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.lowered())
 
@@ -89,7 +89,7 @@ def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Step]) -> D
     Spark would look for the ids below the aggregation, for every row instead of every instance, and not among old
     state; it moves nothing that depends on the partition.
     """
-    start, end = source.micros("window.start"), source.micros("window.end")
+    start, end = source.micros("window.start"), source.micros("window.`end`")
     timed = frame.withColumns({"s": F.expr(start), "r": F.expr(f"{end} - {start}")})
     labels = ", ".join(
         f"if(r = {int(w.range)}L and pmod(s - {int(w.offset)}L, {int(w.slide)}L) = 0L, {literal(w.label)}, null)"

@@ -55,6 +55,6 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
         f"any_value(CASE WHEN id = {literal(label)} THEN struct({safe[name]} AS value) END, true) AS c{i}"
         for i, (name, label) in enumerate(names)
     )
-    rows = long.groupBy(*source.keys, F.expr("window.end AS e")).agg(F.expr(f"struct({cells}) AS cells"))
+    rows = long.groupBy(*source.keys, F.expr("window.`end` AS e")).agg(F.expr(f"struct({cells}) AS cells"))
     columns = ["e", *source.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
     return rows.selectExpr(*columns).toDF(END, *source.query.by, *names.values())
