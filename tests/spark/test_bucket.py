@@ -305,7 +305,7 @@ def test_changes_count_once_and_may_come_late() -> None:
 
 
 def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
-    job = Job(layout(), False, "a query")
+    job = Job(layout(), False, QUERY)
     head = step(job, None, Kept(), News(changes=(Change(1, "w", Window(10)), Change(3, "x", Window(20)))), 0).head
     assert head.missing == (2,)
     after = step(job, head, Kept(), News(changes=(Change(2),)), 0).head
@@ -313,7 +313,7 @@ def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
 
 
 def test_a_late_removal_is_of_the_window_that_was_there_before() -> None:
-    job = Job(layout(), False, "a query")
+    job = Job(layout(), False, QUERY)
     again = (Change(1, "w", Window(10)), Change(3, "w", Window(20)))
     head = step(job, None, Kept(), News(changes=again), 0).head
     head = step(job, head, Kept(), News(changes=(Change(2, "w"),)), 50).head

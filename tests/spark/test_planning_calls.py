@@ -62,7 +62,7 @@ def counted(calls: list[str], ask: Callable[[], object]) -> int:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_calls_are_few_and_do_not_grow_with_windows(df: DataFrame, calls: list[str], shape: str) -> None:
     def ask(count: int) -> Callable[[], object]:
-        return lambda: mt.aggregate(df, "ts", "k", windows(count), AGGREGATES, strategy=shape, statistics=LARGE)
+        return lambda: mt.aggregate(df, "ts", "k", windows(count), AGGREGATES, strategy=shape, statistics=LARGE)  # type: ignore[arg-type]
 
     many = counted(calls, ask(20))
     assert many <= MOST[shape]
