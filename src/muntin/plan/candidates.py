@@ -11,7 +11,7 @@ can lack a window that the optimum has.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from math import gcd
 
 import numpy as np
@@ -33,6 +33,9 @@ _FEW_GRIDS = 300
 _HOPPING, _HOPPING_EACH = 30, 2
 """How many windows below children, and how many above parents, the pool has at most: some, and some for each window."""
 
+_LONGEST = 2**61
+"""Beyond this range, which no clock reaches, there are no windows below or above others: sums must fit 64 bits."""
+
 _NEXT = 64
 """How many multiples of a parent's slide are tried for a divisor of a grid."""
 
@@ -49,7 +52,7 @@ def candidates(problem: Problem) -> list[Shape]:
         return []
     grids = common_grids(problem)
     pool = {_shortest(grid) for grid in grids}
-    if problem.semantics is Semantics.COVERED_BY:
+    if problem.semantics is Semantics.COVERED_BY and max(problem.shapes)[0] < _LONGEST:
         few = len(grids) <= _FEW_GRIDS
         pool |= _below_children(problem, grids, pool | problem.asked if few else problem.asked)
         pool |= _above_parents(problem, grids, pool | problem.asked if few else problem.asked)
@@ -104,12 +107,12 @@ def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[
     longer windows only asked ones count: the others stand there instead of one another.
     """
     children = sorted(neighbours)
-    asked, often = _asked(problem, children), _frequencies(problem, children)
-    ranges = np.array(children)[:, 0]
+    ranges, slides, _ = np.array(children).T
     rest, step, _ = np.array(grids).T[:, :, None]
+    asked, often = _asked(problem, children), _frequencies(problem, ranges, slides)
     on = on_grids(np.array(children), np.array(grids))
     saved = _sums_from(on * asked * often)[:, :-1] + ~asked * often
-    spent = np.minimum(1.0, problem.raw / problem.step * step) * _frequencies(problem, map(_shortest, grids))[:, None]
+    spent = np.minimum(1.0, problem.raw / problem.step * step) * _frequencies(problem, ranges - step, step)
     steps = np.maximum(0, ranges - rest - 2 * step) / step
     below = _foremost(problem, on * (saved - spent) * steps, asked)
     return {(children[child][0] - grids[grid][1], *grids[grid][1:]) for grid, child in below}
@@ -130,11 +133,11 @@ def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[S
     finer = on_grids(np.array(grids), np.array(parents)).T & (slides < step)
     nearest = np.maximum(ranges + 1 + (rest - ranges - 1) % step, step + rest)
     asked = np.array(sorted(problem.shapes))
-    often = _sums_from(on_grids(asked, np.array(grids)) * _frequencies(problem, sorted(problem.shapes)))
+    often = _sums_from(on_grids(asked, np.array(grids)) * _frequencies(problem, asked[:, 0], asked[:, 1]))
     longer = np.take_along_axis(often, np.searchsorted(asked[:, 0], nearest, side="right"), axis=1)
-    shortest = min(1.0, problem.raw / problem.step) * (step + rest)
-    own = _frequencies(problem, map(_shortest, grids))[:, None] * (1 + (nearest - ranges) / slides - shortest)
-    gains = finer * (longer > 0) * (longer * (nearest - rest - step) / step - own)
+    shortest = min(1.0, problem.raw / problem.step) * (step + rest) * _frequencies(problem, step + rest, step)
+    own = (1 + (nearest - ranges) / slides) * _frequencies(problem, nearest, step)
+    gains = finer * (longer > 0) * (longer * (nearest - rest - step) / step + shortest - own)
     above = set()
     for grid, parent in _foremost(problem, gains, _asked(problem, parents)):
         (rest, step, offset), (range_, slide, _) = grids[grid], parents[parent]
@@ -149,9 +152,10 @@ def _asked(problem: Problem, shapes: list[Shape]) -> Array:
     return np.array([shape in problem.asked for shape in shapes])
 
 
-def _frequencies(problem: Problem, shapes: Iterable[Shape]) -> Array:
-    """Give the instances per unit of time; whole numbers of them may exceed any float."""
-    return np.array([problem.instances(shape) / problem.horizon.length for shape in shapes])
+def _frequencies(problem: Problem, ranges: Array, slides: Array) -> Array:
+    """Give the instances per unit of time, nearly; all of them together may be too many for a float."""
+    rarer = 0.0 if problem.horizon.steady else 1 / problem.horizon.length
+    return (1 - ranges * rarer) / slides + rarer
 
 
 def _sums_from(columns: Array) -> Array:
@@ -168,7 +172,7 @@ def _foremost(problem: Problem, gains: Array, asked: Array) -> Iterator[tuple[in
 
     What an asked neighbour gains is certain; a factor window must pay for itself first.
     """
-    ranks = np.argsort(np.argsort(-gains, axis=1), axis=1)
+    ranks = np.argsort(np.argsort(-gains, axis=1, kind="stable"), axis=1)
     grids, places = np.nonzero(gains > 0)
     turns = np.lexsort((ranks[grids, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
     return zip(grids[turns].tolist(), places[turns].tolist(), strict=True)
