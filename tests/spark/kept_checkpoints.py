@@ -1,0 +1,55 @@
+"""Checkpoints that stay in the repository: every later version must go on from them.
+
+python -m tests.spark.kept_checkpoints FORMAT writes those of a new format. Those of older formats are never written
+again.
+"""
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import functions as F
+
+import muntin as mt
+from tests.spark.patience import PATIENT
+from tests.spark.streams import Replay, events
+
+FOLDER = Path(__file__).parent / "checkpoints"
+SHAPES = ("independent", "expand", "chain", "columnar")
+WINDOWS = [mt.tumbling("1 min"), mt.hopping("2 min", "30 s", id="two")]
+EARLIER = events((1, "a", 5), (31, "A", 7), (50, None, 1), (70, "b", -3))
+"""What the checkpoints have seen; the watermark has closed no window."""
+
+
+def ask(shape: str) -> dict[str, Any]:
+    return {
+        "time": "ts",
+        "by": [F.lower("k").alias("k")],
+        "windows": WINDOWS,
+        "aggregates": [mt.min("v").alias("low"), mt.sum("v"), mt.avg("v"), mt.count(), mt.max("k").alias("last")],
+        "watermark": "100 s",
+        "strategy": shape,
+    }
+
+
+def write(format: str) -> None:
+    """Run every shape over what came earlier, and keep its checkpoint."""
+    spark = mt.session(master="local[2]", config=PATIENT | {"spark.sql.shuffle.partitions": 2})
+    for shape in SHAPES:
+        with tempfile.TemporaryDirectory() as folder:
+            replay = Replay(spark, Path(folder)).add(EARLIER)
+            assert replay.run(ask(shape), files=True).rows.count() == 0
+            place = FOLDER / f"format-{format}" / shape
+            shutil.make_archive(str(place), "zip", Path(folder) / "kept" / "checkpoint")
+    spark.stop()
+
+
+def opened(archive: Path, folder: Path) -> None:
+    """Put a kept checkpoint where a replay expects it."""
+    shutil.unpack_archive(archive, folder / "kept" / "checkpoint")
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])

@@ -1,0 +1,46 @@
+"""Checkpoints that earlier versions made: this one goes on from them, and their rows are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.spark.fingerprints import kept_fingerprints
+from tests.spark.cases import assert_same, plain_spark
+from tests.spark.kept_checkpoints import EARLIER, FOLDER, SHAPES, WINDOWS, ask, opened
+from tests.spark.streams import Replay, events
+
+ARCHIVES = sorted(FOLDER.glob("format-*/*.zip"))
+
+
+def test_there_are_checkpoints_of_every_shape() -> None:
+    assert {archive.stem for archive in ARCHIVES} == set(SHAPES)
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: f"{archive.parent.name}-{archive.stem}")
+def test_rows_from_before_and_after_are_counted_together(spark: SparkSession, tmp_path: Path, archive: Path) -> None:
+    opened(archive, tmp_path)
+    checkpoint = tmp_path / "kept" / "checkpoint"
+    assert {kept.shape for kept in kept_fingerprints(spark, checkpoint)} == {archive.stem}
+    assert mt.state(checkpoint)
+    later = events((75, "A", 9), (40, "b", 2), (10_000, "z", 0))
+    replay = Replay(spark, tmp_path).add(later)
+    rows = replay.run(ask(archive.stem) | {"strategy": "auto", "checkpoint": checkpoint}, files=True).rows
+    whole = Replay(spark, tmp_path / "whole").add(EARLIER, later).batch.withColumn("k", F.lower("k"))
+    plain = [F.min("v").alias("low"), F.sum("v").alias("sum_v"), F.avg("v").alias("avg_v"), F.count("*").alias("count")]
+    plain.append(F.max("k").alias("last"))
+    wanted = plain_spark(whole, "ts", ["k"], WINDOWS, plain).where("k is distinct from 'z'")
+    assert_same(rows, wanted, ["k"])
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: f"{archive.parent.name}-{archive.stem}")
+def test_another_query_is_still_refused(spark: SparkSession, tmp_path: Path, archive: Path) -> None:
+    opened(archive, tmp_path)
+    replay = Replay(spark, tmp_path).add(events((75, "A", 9)))
+    other = ask(archive.stem) | {"aggregates": mt.max("v"), "checkpoint": tmp_path / "kept" / "checkpoint"}
+    with pytest.raises(mt.QueryError, match=r"aggregate 1 was min\(v bigint\) and is max\(v bigint\)"):
+        mt.aggregate(replay.stream, **other)
