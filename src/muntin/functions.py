@@ -204,13 +204,23 @@ def count_distinct(column: ColumnLike) -> Aggregate:
 
 
 def approx_count_distinct(column: ColumnLike, lg_k: int = 12) -> Aggregate:
-    """Estimate the number of distinct values by a mergeable HyperLogLog sketch of 2**lg_k registers."""
+    """Estimate the number of distinct values by a mergeable HyperLogLog sketch of 2**lg_k registers.
+
+    The relative standard error is 1.04 / sqrt(2**lg_k), which is 1.6 % at 12: one estimate in three is further off, one
+    in 300 three times as far. Which rows meet in which sketch depends on the strategy, and so does the estimate, within
+    that error.
+    """
     _check_bounds("lg_k", lg_k, 4, 21)
     return Aggregate(APPROX_COUNT_DISTINCT, (column,), options=(("lg_k", lg_k),))
 
 
 def approx_quantile(column: ColumnLike, fraction: float, k: int = 200) -> Aggregate:
-    """Estimate a quantile by a mergeable KLL sketch of size k."""
+    """Estimate a quantile by a mergeable KLL sketch of size k.
+
+    The rank of the result is off by at most 2.296 / k**0.9723 of all values in 99 estimates of 100. At 200 that is
+    1.33 %: a median lies between the exact percentiles 48.67 and 51.33, however far apart they are. Which rows meet in
+    which sketch depends on the strategy, and so does the estimate, within that error.
+    """
     _check_bounds("k", k, 8, 65_535)
     return _quantile(APPROX_QUANTILE, column, fraction, ("k", k))
 

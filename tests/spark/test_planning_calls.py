@@ -124,3 +124,20 @@ def test_texts_mean_the_same_whatever_the_session_has_set(
             )
             assert actual.columns[2:] == ["${spark.app.name}", *(aggregate.name for aggregate in asked)]
             assert_same(actual.toDF(*expected.columns), expected, ["k"], (shape, name))
+
+
+def test_a_cached_input_is_read_from_the_cache(df: DataFrame) -> None:
+    cached = df.where("v > 100").cache()
+    try:
+        for shape in SHAPES:
+            out = mt.aggregate(cached, "ts", "k", windows(2), AGGREGATES, strategy=shape, statistics=LARGE)
+            assert "InMemoryTableScan" in out._jdf.queryExecution().executedPlan().toString(), shape  # type: ignore[operator]
+    finally:
+        cached.unpersist()
+
+
+def test_hundreds_of_windows_are_one_statement(spark: SparkSession, df: DataFrame) -> None:
+    views = len(spark.catalog.listTables())
+    out = mt.aggregate(df.limit(3), "ts", "k", windows(300), mt.count(), strategy="independent")
+    assert out.groupBy("window_id").count().count() == 300
+    assert len(spark.catalog.listTables()) == views
