@@ -56,6 +56,7 @@ def candidates(problem: Problem) -> list[Shape]:
         few = len(grids) <= _FEW_GRIDS
         pool |= _below_children(problem, grids, pool | problem.asked if few else problem.asked)
         pool |= _above_parents(problem, grids, pool | problem.asked if few else problem.asked)
+        pool |= _finer_above_parents(problem, grids)
     return sorted(pool - problem.asked)
 
 
@@ -119,7 +120,7 @@ def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[
 
 
 def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
-    """List windows on a grid, or on a finer one, whose range stands just above that of an overlapping parent.
+    """List windows on a grid whose range stands just above that of an overlapping parent.
 
     The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
     Gains are counted against the shortest window on the grid. Longer asked windows are spared a read for every step
@@ -138,14 +139,26 @@ def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[S
     shortest = min(1.0, problem.raw / problem.step) * (step + rest) * _frequencies(problem, step + rest, step)
     own = (1 + (nearest - ranges) / slides) * _frequencies(problem, nearest, step)
     gains = finer * (longer > 0) * (longer * (nearest - rest - step) / step + shortest - own)
-    above = set()
-    for grid, parent in _foremost(problem, gains, _asked(problem, parents)):
+    above = _foremost(problem, gains, _asked(problem, parents))
+    return {(int(nearest[grid, parent]), *grids[grid][1:]) for grid, parent in above}
+
+
+def _finer_above_parents(problem: Problem, grids: list[Grid]) -> set[Shape]:
+    """List windows on a finer grid whose slide, a divisor, stands just above the range of an overlapping asked parent.
+
+    Where the parent slides finely, they can beat a window of a longer slide.
+    """
+    parents = [shape for shape in problem.shapes if shape[0] > shape[1]]
+    if not parents:
+        return set()
+    longer = np.array(parents)[:, 0] < np.array(grids)[:, 1, None]
+    finer = set()
+    for grid, parent in np.argwhere(on_grids(np.array(grids), np.array(parents)).T & longer).tolist():
         (rest, step, offset), (range_, slide, _) = grids[grid], parents[parent]
-        above.add((int(nearest[grid, parent]), step, offset))
         multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
         if divisor := next((multiple for multiple in multiples if step % multiple == 0), 0):
-            above.add((divisor + rest % divisor, divisor, offset % divisor))
-    return above
+            finer.add((divisor + rest % divisor, divisor, offset % divisor))
+    return finer
 
 
 def _asked(problem: Problem, shapes: list[Shape]) -> Array:
