@@ -131,7 +131,7 @@ def test_a_cached_input_is_read_from_the_cache(df: DataFrame) -> None:
     try:
         for shape in SHAPES:
             out = mt.aggregate(cached, "ts", "k", windows(2), AGGREGATES, strategy=shape, statistics=LARGE)
-            assert "InMemoryTableScan" in out._jdf.queryExecution().executedPlan().toString(), shape  # type: ignore[operator]
+            assert "InMemoryTableScan" in out._jdf.queryExecution().executedPlan().toString(), shape
     finally:
         cached.unpersist()
 

@@ -71,7 +71,7 @@ def _keyed(result: Row) -> str:
     head = ["keys", "one window, plain, s", "20 windows, plain, s", "20 windows, auto, s"]
     return "\n\n".join(
         [
-            "## Twenty windows for the price of one: keyed data",
+            "## Twenty windows beside one: keyed data",
             f"{result['rows'][0]['events'] // 1_000_000} million events, 100 per second over all keys; "
             "windows of one minute to one day, three of them hopping; sum, count, min, max and avg together. "
             "The one window is of five minutes. Where keys have few events each, short windows have nearly as many "

@@ -396,8 +396,14 @@ STRATEGIES: dict[str, tuple[Shape, ...]] = {
 """The shapes that may be chosen under each name; a single shape by its own name is for tests and benchmarks."""
 
 
+WORTHWHILE = 0.8
+"""The share of the plain Spark plan's cost that a shape may cost to be taken instead: prices are rough."""
+
+
 def choose(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Callable[[Shape], bool]) -> PhysicalPlan:
     """Choose the cheapest shape among those that a strategy names and that are allowed.
+
+    Where that saves little, the plain Spark plan is taken, if it is among them: one or two windows share little.
 
     >>> windows = (Window("10 s"), Window("20 s"), Window("30 s"), Window("1 min"))
     >>> plan = choose(Work(Statistics(10**7, span=10**13)), windows, "native", lambda shape: True)
@@ -405,9 +411,13 @@ def choose(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Call
     ['SLICES_EXPLODE']
     """
     shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)] or [s for s in NATIVE if allowed(s)]
-    weighed = sorted(((grouped(work, windows, shape), shape) for shape in shapes), key=lambda found: _total(found[0]))
+    weighed = sorted(((grouped(work, windows, shape), shape) for shape in shapes), key=lambda pair: _total(pair[0]))
     alternatives = tuple((shape.name.lower(), _total(groups)) for groups, shape in weighed)
-    return PhysicalPlan(weighed[0][0], strategy, work.statistics, alternatives)
+    plain = next((groups for groups, shape in weighed if shape is Shape.INDEPENDENT), None)
+    best = weighed[0][0]
+    if plain is not None and _total(best) > WORTHWHILE * _total(plain):
+        best = plain
+    return PhysicalPlan(best, strategy, work.statistics, alternatives)
 
 
 def _total(groups: tuple[Group, ...]) -> float:
