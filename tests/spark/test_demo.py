@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.spark.patience import LONG
+from tests.spark.patience import ATTEMPTS, LONG, TOO_SLOW
 
 
 @pytest.mark.parametrize(
@@ -14,11 +14,10 @@ from tests.spark.patience import LONG
     ids=["batch", "stream"],
 )
 def test_the_demo_runs(options: tuple[str, ...], said: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "muntin", "demo", "--rows", "20000", *options],
-        capture_output=True,
-        text=True,
-        timeout=LONG,
-    )
+    command = [sys.executable, "-m", "muntin", "demo", "--rows", "20000", *options]
+    for _ in range(ATTEMPTS):
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
+        if TOO_SLOW not in done.stderr:
+            break
     assert done.returncode == 0, done.stderr[-3000:]
     assert said in " ".join(done.stdout.split())

@@ -47,7 +47,11 @@ def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
     expected = plain_spark(rows, "ts", by, windows, named).cache()
     for strategy in SHAPES if seed == 0 else SHAPES[1:]:  # plain Spark has an operator for every window, and takes long
         asked = ask(by=by, windows=windows, aggregates=aggregates, watermark=DELAY, strategy=strategy)
-        result = replay.run(asked)
+        try:
+            result = replay.run(asked)
+        except mt.UnsupportedError:  # an aggregate without partials, or one that no kernel knows
+            assert strategy in ("chain", "columnar")
+            continue
         assert_same(result.rows, expected, by, (seed, strategy, windows), nullable=False)
         assert result.progress.late == 0
     expected.unpersist()
