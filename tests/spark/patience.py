@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,8 @@ PATIENT = {
 }
 LONG = 1200
 """Seconds after which something that should end will not."""
-ATTEMPTS = 5
+PAUSES = (1, 5, 15, 30, 60, 60, 60)
+"""Seconds before a query is started once more."""
 TOO_SLOW = "Python worker failed to connect back"
 """What Spark says if the worker that names columnar state takes ten seconds to start; no setting gives it longer."""
 
@@ -29,17 +31,18 @@ def patiently(
 
     A query that cannot go on from its checkpoint, as one into memory, has to forget it.
     """
-    for _ in range(ATTEMPTS - 1):
+    for pause in PAUSES:
         query = start()
         try:
             wait(query)
         except StreamingQueryException as error:
             if TOO_SLOW not in str(error):
                 raise
-            if forget is not None:
-                shutil.rmtree(forget)
         else:
             return query
+        if forget is not None:
+            shutil.rmtree(forget)
+        time.sleep(pause)
     query = start()
     wait(query)
     return query

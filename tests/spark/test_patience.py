@@ -11,11 +11,15 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.spark.sessions import PATIENCE
-from tests.spark.patience import ATTEMPTS, PATIENT, TOO_SLOW, patiently
+from tests.spark import patience
+from tests.spark.patience import PATIENT, PAUSES, TOO_SLOW, patiently
 
 
-@pytest.mark.parametrize(("slow", "starts"), [(0, 1), (2, 3), (ATTEMPTS, ATTEMPTS)])
-def test_a_query_with_a_slow_worker_is_started_again(tmp_path: Path, slow: int, starts: int) -> None:
+@pytest.mark.parametrize(("slow", "starts"), [(0, 1), (2, 3), (len(PAUSES) + 1, len(PAUSES) + 1)])
+def test_a_query_with_a_slow_worker_is_started_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow: int, starts: int
+) -> None:
+    monkeypatch.setattr(patience, "PAUSES", (0,) * len(PAUSES))
     started: list[int] = []
     checkpoint = tmp_path / "checkpoint"
 
@@ -28,7 +32,7 @@ def test_a_query_with_a_slow_worker_is_started_again(tmp_path: Path, slow: int, 
         if len(started) <= slow:
             raise StreamingQueryException(f"[STREAM_FAILED] {TOO_SLOW}.")
 
-    if slow == ATTEMPTS:
+    if slow > len(PAUSES):
         with pytest.raises(StreamingQueryException):
             patiently(start, wait, forget=checkpoint)
     else:

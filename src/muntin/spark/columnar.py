@@ -27,7 +27,6 @@ from muntin.spark.packing import Packing, bucket_labels, packed_at_source, query
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.source import DELAY, Source
 from muntin.spark.terms import Term
-from muntin.spark.warming import warm
 from muntin.window import Window
 
 LATE = "muntin_late"
@@ -65,7 +64,6 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     layout, labels = kernel.layout(source), bucket_labels(buckets)
     folder = None if registry is None else str(registry.path)
     packing = Packing(layout, labels, slicing(asked) if asked else (), folder)
-    warm(source, packing, lambda made_up: _numbered(made_up, buckets))
     numbers = {window: number for number, window in enumerate(source.query.windows)}
     job = Job(
         layout,
