@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+import time
 
 import pytest
 
-from tests.spark.patience import ATTEMPTS, LONG, TOO_SLOW
+from tests.spark.patience import LONG, PAUSES, TOO_SLOW
 
 
 @pytest.mark.parametrize(
@@ -15,9 +16,10 @@ from tests.spark.patience import ATTEMPTS, LONG, TOO_SLOW
 )
 def test_the_demo_runs(options: tuple[str, ...], said: str) -> None:
     command = [sys.executable, "-m", "muntin", "demo", "--rows", "20000", *options]
-    for _ in range(ATTEMPTS):
+    for pause in (*PAUSES, 0):
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
         if TOO_SLOW not in done.stderr:
             break
+        time.sleep(pause)
     assert done.returncode == 0, done.stderr[-3000:]
     assert said in " ".join(done.stdout.split())
