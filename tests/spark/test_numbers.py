@@ -125,7 +125,7 @@ def test_deviations_of_a_single_value_in_rolling_windows(spark: SparkSession, st
         assert_same_rows(actual, rolled_by_hand(df, 10))
 
 
-@pytest.mark.parametrize("strategy", ["independent", "expand", "slices_explode", "columnar"])
+@pytest.mark.parametrize("strategy", ["independent", "expand", "chain", "columnar"])
 def test_deviations_of_a_single_value_in_streams(spark: SparkSession, strategy: str, tmp_path: Path) -> None:
     rows = [(BEGIN + timedelta(seconds=second), x, y) for second, x, y in [*SINGLE, (900.0, 0.0, 0.0)]]
     columns = [pa.array(column) for column in zip(*rows, strict=True)]
