@@ -142,7 +142,7 @@ class Source(Events):
 
     def finish_with(self, frame: DataFrame, aggregates: Iterable[Step], label: str, range: str) -> DataFrame:
         """Give the long layout of rows that tell the label and the range of their window themselves."""
-        return self.named(frame, aggregates, label, self.instance("s", f"s + {range}"))
+        return self.named(frame, aggregates, label, self._stretch("s", f"s + {range}"))
 
     def instance(self, start: str, end: str) -> Column:
         """Give a stretch of time with the metadata of Spark's own windows: that it is one, and what the time has.
@@ -150,18 +150,23 @@ class Source(Events):
         Without the former, F.window_time and F.window would not take it; without the watermark's, nothing on a stream
         that is grouped by it would ever be closed.
         """
-        struct = F.expr(f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})")
-        return struct.alias("window", metadata=self.frame.schema["ts"].metadata | {WINDOW: True})
+        return F.expr(self._stretch(start, end)).alias("window", metadata=self._window_metadata)
+
+    def _stretch(self, start: str, end: str) -> str:
+        return f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})"
+
+    @property
+    def _window_metadata(self) -> dict[str, Any]:
+        return self.frame.schema["ts"].metadata | {WINDOW: True}
 
     def named(self, frame: DataFrame, aggregates: Iterable[Step], label: str, window: Step) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
-        steps = [f"coalesce({label}, '')", window, *map(self._key, self.keys), *aggregates]
-        return selected(frame, {f"o{i}": step for i, step in enumerate(steps)}).toDF(*self.query.outputs)
-
-    def _key(self, key: str) -> Step:
-        """Give a key with the metadata that it has in the input: the way through Python loses it."""
-        metadata = self.frame.schema[key].metadata
-        return F.col(key).alias(key, metadata=metadata) if metadata else key
+        steps = [f"coalesce({label}, '')", window, *self.keys, *aggregates]
+        result = selected(frame, {f"o{i}": step for i, step in enumerate(steps)})
+        kept = [self._window_metadata, *(self.frame.schema[key].metadata for key in self.keys)]
+        for place, metadata in enumerate(kept, start=1):  # the way through Python, and a text, lose it
+            result = result.withMetadata(f"o{place}", metadata) if metadata else result
+        return result.toDF(*self.query.outputs)
 
 
 def _chosen(literals: Iterable[str]) -> str:
