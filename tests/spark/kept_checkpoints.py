@@ -17,7 +17,8 @@ from tests.spark.patience import PATIENT
 from tests.spark.streams import Replay, events
 
 FOLDER = Path(__file__).parent / "checkpoints"
-SHAPES = ("independent", "expand", "chain", "columnar")
+SHAPES = ("independent", "expand", "chain")
+"""Columnar state is left out: in its checkpoints Spark writes where they were made, and finds them nowhere else."""
 WINDOWS = [mt.tumbling("1 min"), mt.hopping("2 min", "30 s", id="two")]
 EARLIER = events((1, "a", 5), (31, "A", 7), (50, None, 1), (70, "b", -3))
 """What the checkpoints have seen; the watermark has closed no window."""
