@@ -28,7 +28,7 @@ def replay(spark: SparkSession, tmp_path: Path) -> Replay:
     ("strategy", "kept"),
     [
         # open: 70–80 for both keys, 80–90; the minute for both; hops from 20, 40, 60 for both, from 80 for one
-        ("independent", [(0, "10s", 3), (1, "1m", 2), (2, "1m", 7)]),
+        ("independent", [(0, "10s", 3), (1, "1m", 7), (2, "1m", 2)]),
         ("expand", [(0, "10s", 3), (0, "1m", 7)]),  # an instance that two windows have is kept once
         ("chain", [(1, "slices", 3)]),
         ("columnar", [(0, "slices", 3), (0, "10s", 3), (0, "1m", 3), (0, "hops", 3)]),

@@ -21,7 +21,7 @@ _FORMATS = frozenset(["parquet", "orc", "json", "csv", "text", "avro", "xml"])
 _NARROW = frozenset(["Project", "Filter", "EventTimeWatermark", "SubqueryAlias", "View", "CollectMetrics", "Generate"])
 """The nodes of a plan that change rows one by one."""
 _CHANGES = ("WithColumns", "WithColumnsRenamed", "WithWatermark", "Drop", "ToSchema", "NADrop", "NAFill", "NAReplace")
-_REMOTE_NARROW = frozenset(["Project", "Filter", "SubqueryAlias", "CollectMetrics", *_CHANGES])
+_REMOTE_NARROW = frozenset(["Project", "Filter", "SubqueryAlias", "CollectMetrics", "ToDF", *_CHANGES])
 """The same, as Spark Connect calls them."""
 _GLOB = re.compile(r"[*?\[{]")
 
