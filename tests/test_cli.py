@@ -116,7 +116,7 @@ def test_numbers_that_count_are_positive(arguments: tuple[str, ...], right: str,
 def test_missing_extras_are_named_with_their_remedy(
     missing: str, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("muntin.bench.peers", "muntin.bench.plots"):
+    for module in ("muntin.bench.experiments.peers", "muntin.bench.report.plots"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
     out = tmp_path / "out"
@@ -128,7 +128,7 @@ def test_missing_extras_are_named_with_their_remedy(
 
 
 def test_other_missing_modules_are_defects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "muntin.bench.peers", raising=False)
+    monkeypatch.delitem(sys.modules, "muntin.bench.experiments.peers", raising=False)
     monkeypatch.setitem(sys.modules, "muntin.workload", None)
     result = CliRunner().invoke(main, ("bench", "batch", "peers", "--out", str(tmp_path / "out")))
     assert isinstance(result.exception, ModuleNotFoundError)

@@ -11,9 +11,9 @@ import muntin as mt
 from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, WeaveAlgorithm
 from muntin.hints import INSTEAD
 from muntin.plan import ALGORITHMS
-from muntin.plan.physical import STRATEGIES
-from muntin.plan.streaming import STRATEGIES as STREAM_STRATEGIES
-from muntin.plan.weave import ALGORITHMS as WEAVES
+from muntin.plan.physical.batch import STRATEGIES
+from muntin.plan.physical.stream import STRATEGIES as STREAM_STRATEGIES
+from muntin.plan.slicing.weave import ALGORITHMS as WEAVES
 
 NAMES = """
     Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet RollingPlan Statistics

@@ -15,7 +15,7 @@ from muntin.choices import Algorithm
 from muntin.errors import MuntinError
 from muntin.paths import existing
 from muntin.plan import ALGORITHMS, plan
-from muntin.plan.html import to_page
+from muntin.plan.show.html import to_page
 from muntin.registry import WindowRegistry
 
 FORMATS: dict[str, Callable[[Any], str]] = {
@@ -184,7 +184,7 @@ _data = click.option(
 @_out("model")
 def bench_model(out: Path) -> None:
     """Compare model costs on the paper's window sets."""
-    from muntin.bench.model import RANDOM_SETS, model_ratios
+    from muntin.bench.experiments.model import RANDOM_SETS, model_ratios
 
     _run(
         "model",
@@ -200,7 +200,7 @@ def bench_model(out: Path) -> None:
 @_out("quality")
 def bench_quality(out: Path, sets: int) -> None:
     """Measure how far the algorithms are from the exact optimum."""
-    from muntin.bench.quality import gaps
+    from muntin.bench.experiments.quality import gaps
 
     _run("quality", out, gaps(sets, progress=_say), sets=sets, seeds="0, 1, …")
 
@@ -209,7 +209,7 @@ def bench_quality(out: Path, sets: int) -> None:
 @_out("planning")
 def bench_planning(out: Path) -> None:
     """Measure the planning time for 5 to 1000 windows."""
-    from muntin.bench.planning import planning_times
+    from muntin.bench.experiments.planning import planning_times
 
     _run("planning", out, planning_times(progress=_say), seeds="0, 1, …")
 
@@ -219,7 +219,7 @@ def bench_planning(out: Path) -> None:
 @_out("weave")
 def bench_weave(out: Path, runs: int) -> None:
     """Compare plans of many queries in trees, and ways to count edges."""
-    from muntin.bench.weave import weave_experiments
+    from muntin.bench.experiments.weave import weave_experiments
 
     _run("weave", out, weave_experiments(runs, progress=_say), runs=runs, seeds="0, 1, …")
 
@@ -234,7 +234,7 @@ def bench_weave(out: Path, runs: int) -> None:
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Result file to write.")
 def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out: Path | None) -> None:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
-    from muntin.bench import batch
+    from muntin.bench.experiments import batch
 
     folder = data.absolute()
     large = experiment == "paper-10m"
@@ -255,7 +255,7 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
 
 def _peers(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:
     with _extras_as_messages():
-        from muntin.bench.peers import peers
+        from muntin.bench.experiments.peers import peers
     return peers(folder, rounds, _say)
 
 
@@ -266,7 +266,7 @@ def bench_kernels(out: Path, rounds: int) -> None:
     """Measure all techniques of final aggregation, for one range and for many."""
     from itertools import chain
 
-    from muntin.bench.kernels import first_use, many_ranges, one_range
+    from muntin.bench.experiments.kernels import first_use, many_ranges, one_range
 
     rows = chain(one_range(rounds, _say), many_ranges(rounds, _say), first_use(_say))
     _run("kernels", out, rows, rounds=rounds, seeds="1, 2")
@@ -278,7 +278,7 @@ def bench_kernels(out: Path, rounds: int) -> None:
 @_out("rolling")
 def bench_rolling(rounds: int, data: Path, out: Path) -> None:
     """Measure rolling windows against Spark's window functions, with and without its segment tree."""
-    from muntin.bench.rolling import rolling
+    from muntin.bench.experiments.rolling import rolling
 
     _run("rolling", out, rolling(data.absolute(), rounds, _say), rounds=rounds)
 
@@ -288,7 +288,7 @@ def bench_rolling(rounds: int, data: Path, out: Path) -> None:
 @_out("woven")
 def bench_woven(out: Path, rounds: int) -> None:
     """Run the trees of the multi-query optimizers on the kernels, and compare with their estimates."""
-    from muntin.bench.woven import estimated_and_measured
+    from muntin.bench.experiments.woven import estimated_and_measured
 
     _run("woven", out, estimated_and_measured(rounds, _say), rounds=rounds, seeds="0, 1, 2")
 
@@ -307,7 +307,7 @@ def bench_woven(out: Path, rounds: int) -> None:
 @_out("stream")
 def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, out: Path) -> None:
     """Measure Structured Streaming against plain Spark: throughput, state, micro-batch times."""
-    from muntin.bench.stream import streams
+    from muntin.bench.experiments.stream import streams
 
     _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds, events=events)
 
@@ -323,7 +323,7 @@ def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, ou
 @_out("soak")
 def bench_soak(minutes: float, out: Path) -> None:
     """Run streams at great speed for minutes, and watch heap and state."""
-    from muntin.bench.soak import soak
+    from muntin.bench.experiments.soak import soak
 
     _run("soak", out, soak(minutes, _say), minutes=minutes)
 
@@ -338,10 +338,10 @@ def bench_soak(minutes: float, out: Path) -> None:
 def bench_report(results: Path, out: Path) -> None:
     """Write the tables and figures of all result files into one document."""
     from muntin.bench.record import load
-    from muntin.bench.report import report
+    from muntin.bench.report.pages import report
 
     with _extras_as_messages():
-        from muntin.bench.plots import FIGURES
+        from muntin.bench.report.plots import FIGURES
     out.write_text(report(results), encoding="utf-8")
     for name, (draw, figure) in FIGURES.items():
         if (path := results / f"{name}.json").exists():

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 import muntin as mt
-from muntin.bench.model import model_ratios, window_sets
-from muntin.bench.planning import growth, planning_times
-from muntin.bench.quality import gaps
+from muntin.bench.experiments.model import model_ratios, window_sets
+from muntin.bench.experiments.planning import growth, planning_times
+from muntin.bench.experiments.quality import gaps
+from muntin.bench.experiments.weave import weave_experiments
 from muntin.bench.record import load, record, save
-from muntin.bench.report import report
-from muntin.bench.weave import weave_experiments
+from muntin.bench.report.pages import report
 from muntin.choices import Algorithm
 from muntin.cli import main
 from muntin.workload import random_gen, rich_gen, sequential_gen

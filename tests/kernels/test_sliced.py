@@ -8,7 +8,7 @@ import pytest
 from muntin.kernels.catalogue import reduce_ranges
 from muntin.kernels.operators import Compose, Max
 from muntin.kernels.sliced import sliced_windows
-from muntin.plan.edges import SLICINGS
+from muntin.plan.slicing.edges import SLICINGS
 from muntin.window import Window
 
 

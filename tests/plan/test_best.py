@@ -7,12 +7,12 @@ from statistics import fmean
 import pytest
 
 import muntin as mt
-from muntin.bench.quality import FAMILIES, settings, window_sets
+from muntin.bench.experiments.quality import FAMILIES, settings, window_sets
 from muntin.plan import Semantics
-from muntin.plan.best import best
-from muntin.plan.candidates import candidates
-from muntin.plan.horizon import parse_horizon
-from muntin.plan.problem import Problem, state
+from muntin.plan.forest.best import best
+from muntin.plan.forest.candidates import candidates
+from muntin.plan.forest.horizon import parse_horizon
+from muntin.plan.forest.problem import Problem, state
 from muntin.window import Window
 from muntin.workload import fine_gen, random_gen, rich_gen
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muntin.plan.cuts import Cuts
-from muntin.plan.slicing import density, grids, slicing
+from muntin.plan.slicing.cuts import Cuts
+from muntin.plan.slicing.grids import density, grids, slicing
 from muntin.window import Window, tumbling
 from tests.strategies import window_sets
 

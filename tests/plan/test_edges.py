@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.plan.edges import (
+from muntin.plan.slicing.edges import (
     LONGEST_MARKED,
     SLICINGS,
     between,
@@ -23,7 +23,7 @@ from muntin.plan.edges import (
     partials_read,
     slices_per_instance,
 )
-from muntin.plan.slicing import Grid
+from muntin.plan.slicing.grids import Grid
 from muntin.window import Window
 from tests.strategies import window_sets
 

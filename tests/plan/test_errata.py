@@ -7,9 +7,9 @@ import pytest
 
 import muntin as mt
 from muntin.choices import Algorithm
-from muntin.plan.factor import benefit, best_factor_window, factor_windows
-from muntin.plan.horizon import Horizon
-from muntin.plan.problem import Problem, Semantics, state
+from muntin.plan.forest.factor import benefit, best_factor_window, factor_windows
+from muntin.plan.forest.horizon import Horizon
+from muntin.plan.forest.problem import Problem, Semantics, state
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_sets
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import muntin as mt
 from muntin.choices import Algorithm
 from muntin.plan import ALGORITHMS, Semantics
-from muntin.plan.candidates import candidates
-from muntin.plan.coverage import coverage_graph
-from muntin.plan.factor import factor_windows
-from muntin.plan.horizon import Horizon
-from muntin.plan.optimal import all_candidates
-from muntin.plan.problem import state
-from muntin.plan.selection import Selection
-from muntin.plan.shared import shared
+from muntin.plan.forest.candidates import candidates
+from muntin.plan.forest.coverage import coverage_graph
+from muntin.plan.forest.factor import factor_windows
+from muntin.plan.forest.horizon import Horizon
+from muntin.plan.forest.optimal import all_candidates
+from muntin.plan.forest.problem import state
+from muntin.plan.forest.selection import Selection
+from muntin.plan.forest.shared import shared
 from muntin.window import Window
 from tests.executor import Execution, naive, same
 from tests.strategies import window_sets

@@ -8,12 +8,12 @@ from random import Random
 import pytest
 
 import muntin as mt
-from muntin.plan.coverage import coverage_graph
-from muntin.plan.factor import _targets, benefit, best_factor_window, factor_windows
-from muntin.plan.horizon import Horizon
-from muntin.plan.optimal import all_candidates, optimal
-from muntin.plan.problem import Problem, Semantics, state
-from muntin.plan.shared import shared
+from muntin.plan.forest.coverage import coverage_graph
+from muntin.plan.forest.factor import _targets, benefit, best_factor_window, factor_windows
+from muntin.plan.forest.horizon import Horizon
+from muntin.plan.forest.optimal import all_candidates, optimal
+from muntin.plan.forest.problem import Problem, Semantics, state
+from muntin.plan.forest.shared import shared
 from muntin.window import Shape, Window
 from muntin.workload import rich_gen
 from tests.executor import Execution

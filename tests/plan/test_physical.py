@@ -3,8 +3,8 @@ from time import process_time
 
 import pytest
 
-from muntin.plan.physical import STRATEGIES, Group, Prices, Shape, Statistics, Work, choose, grouped, price
-from muntin.plan.slicing import _density
+from muntin.plan.physical.batch import STRATEGIES, Group, Prices, Shape, Statistics, Work, choose, grouped, price
+from muntin.plan.slicing.grids import _density
 from muntin.window import Window, hopping, tumbling
 from muntin.workload import any_gen
 

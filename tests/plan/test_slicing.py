@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from muntin.plan.edges import edge_rate
-from muntin.plan.slicing import common_grid, density, grids, slicing
+from muntin.plan.slicing.edges import edge_rate
+from muntin.plan.slicing.grids import common_grid, density, grids, slicing
 from muntin.window import Window
 from tests.strategies import window_sets
 

@@ -10,10 +10,10 @@ import pytest
 
 import muntin as mt
 from muntin.choices import WeaveAlgorithm
-from muntin.plan.edges import composite_slide
-from muntin.plan.weave import FORMS, TECHNIQUES
-from muntin.plan.weave.model import Model
-from muntin.plan.weave.share import MOST_STARTS, weave_share
+from muntin.plan.slicing.edges import composite_slide
+from muntin.plan.slicing.weave import FORMS, TECHNIQUES
+from muntin.plan.slicing.weave.model import Model
+from muntin.plan.slicing.weave.share import MOST_STARTS, weave_share
 from muntin.query import distinct_windows
 from muntin.window import Window
 from muntin.workload import zipf_gen

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.choices import WeaveAlgorithm
-from muntin.plan.weave import ALGORITHMS, FORMS, TECHNIQUES
-from muntin.plan.weave.model import Model
-from muntin.plan.weave.share import weave_share
+from muntin.plan.slicing.weave import ALGORITHMS, FORMS, TECHNIQUES
+from muntin.plan.slicing.weave.model import Model
+from muntin.plan.slicing.weave.share import weave_share
 from muntin.window import Window
 from tests.strategies import window_sets
 

@@ -20,10 +20,10 @@ import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.paths import pattern
 from muntin.registry import WindowRegistry
-from muntin.spark.columnar import LATE, columnar
-from muntin.spark.fingerprints import fingerprint
+from muntin.spark.input.source import prepare
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.source import prepare
+from muntin.spark.stream.columnar import LATE, columnar
+from muntin.spark.stream.fingerprints import fingerprint
 from muntin.window import Window
 from tests.spark.cases import KEYS, VALUES, assert_same, plain_spark, random_aggregates, random_windows
 from tests.spark.patience import patiently, to_the_end

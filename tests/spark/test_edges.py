@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.aggregates import Aggregate
-from muntin.plan.physical import Shape
-from muntin.spark.source import expression, prepare, read
+from muntin.plan.physical.batch import Shape
+from muntin.spark.input.source import expression, prepare, read
 from tests.spark.cases import assert_same, plain_spark
 
 SHAPES: list[Any] = [shape.name.lower() for shape in Shape]

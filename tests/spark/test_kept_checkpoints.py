@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.spark.fingerprints import kept_fingerprints
+from muntin.spark.stream.fingerprints import kept_fingerprints
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.kept_checkpoints import EARLIER, FOLDER, SHAPES, WINDOWS, ask, opened
 from tests.spark.patience import patiently, to_the_end

@@ -88,7 +88,7 @@ def test_the_wide_layout_takes_few_calls_for_each_column(df: DataFrame, calls: l
 def test_no_sample_is_taken_where_it_could_change_nothing(
     df: DataFrame, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr("muntin.spark.run.measure", lambda source: pytest.fail("a sample was taken"))
+    monkeypatch.setattr("muntin.spark.batch.choice.measure", lambda source: pytest.fail("a sample was taken"))
     plan = mt.explain(df, "ts", "k", **{"aggregates": AGGREGATES, **asked})
     assert isinstance(plan, mt.PhysicalPlan)
     assert plan.statistics.source == "assumed"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.plan.streaming import StreamShape
+from muntin.plan.physical.stream import StreamShape
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.streams import Replay, events
 

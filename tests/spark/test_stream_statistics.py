@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.plan.streaming import StreamShape
+from muntin.plan.physical.stream import StreamShape
 
 WINDOWS = [mt.tumbling(f"{n} min") for n in (10, 20, 60)]
 ASKED: dict[str, Any] = {"time": "ts", "by": "k", "windows": WINDOWS, "aggregates": mt.sum("v"), "watermark": "1 min"}

@@ -12,9 +12,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.plan.streaming import StreamShape
-from muntin.spark import streaming
+from muntin.plan.physical.stream import StreamShape
 from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.stream import choice as streaming
 from tests.spark.cases import assert_same
 from tests.spark.streams import Replay, events
 

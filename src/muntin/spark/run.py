@@ -4,41 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import reduce
-from typing import TYPE_CHECKING
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 
-from muntin.aggregates import Aggregate
 from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strategy, StreamShapeName, check_choice
-from muntin.duration import natural_unit
 from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
-from muntin.plan import plan as plan_windows
-from muntin.plan.physical import (
-    STRATEGIES,
-    Group,
-    PhysicalPlan,
-    Prices,
-    Shape,
-    Statistics,
-    Work,
-    choose,
-)
-from muntin.plan.streaming import StreamPlan, Terms
+from muntin.plan.physical.batch import PhysicalPlan, Statistics
+from muntin.plan.physical.stream import StreamPlan, Terms
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
-from muntin.spark import kernel
-from muntin.spark.columns import as_aggregates
-from muntin.spark.fingerprints import kept_fingerprints
-from muntin.spark.frame import check_frame
-from muntin.spark.independent import independent
-from muntin.spark.native import expand, slices_explode
-from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.source import Events, Source, prepare
-from muntin.spark.statistics import check_known, known, measure
-from muntin.spark.streaming import (
+from muntin.spark.batch.choice import plan_batch
+from muntin.spark.batch.evaluate import evaluate_batch
+from muntin.spark.batch.wide import check_wide, wide
+from muntin.spark.input.columns import Aggregates, Key, as_aggregates
+from muntin.spark.input.frame import check_frame
+from muntin.spark.input.source import Source, prepare
+from muntin.spark.input.statistics import check_known, known
+from muntin.spark.stream.choice import (
     ANY_WINDOW,
     check_registered,
     evaluate_registered,
@@ -46,15 +30,8 @@ from muntin.spark.streaming import (
     plan_stream,
     prepare_stream,
 )
-from muntin.spark.wide import check_wide, wide
-from muntin.window import Length, Window
-
-if TYPE_CHECKING:
-    from muntin.plan.logical import Plan
-
-Key = str | Column
-Aggregates = Aggregate | Column | Iterable[Aggregate | Column]
-"""Aggregates as users write them: our own, or those of Spark that we know."""
+from muntin.spark.stream.fingerprints import kept_fingerprints
+from muntin.window import Length
 
 
 def aggregate(
@@ -103,8 +80,8 @@ def aggregate(
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
         return evaluate_stream(source, plan_stream(source, strategy, figures, terms, kept), kept)
-    physical = _physical(source, strategy, figures)
-    result = reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
+    physical = plan_batch(source, strategy, figures)
+    result = evaluate_batch(source, physical)
     return wide(source, result) if layout == "wide" else result
 
 
@@ -133,7 +110,7 @@ def explain(
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
         return plan_stream(source, strategy, figures, terms, _kept(df, checkpoint))
-    physical = _physical(source, strategy, figures)
+    physical = plan_batch(source, strategy, figures)
     named = {"watermark": terms.watermark, "future": terms.future}
     ignored = (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
     return replace(physical, notes=(*physical.notes, *ignored))
@@ -170,78 +147,3 @@ def _checked(
 def _history(source: Source, history: DataFrame, time: Key, keys: tuple[Key, ...]) -> Source:
     """Read another DataFrame for the query of a source."""
     return prepare(history, time, keys, source.query.windows, source.query.aggregates)
-
-
-def _physical(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
-    """Choose the physical plan; unless it can only be the plain one, that needs statistics, and so a small job."""
-    notes = []
-    shareable = all(made.mergeable for made in source.recipes)
-    stopped = kernel.obstacle(source) if shareable else None
-    if not shareable:
-        holistic = next(made.aggregate for made in source.recipes if not made.mergeable)
-        notes.append(f"{holistic!r} is evaluated from the rows of every window, and the others with it")
-    elif stopped:
-        notes.append(f"kernels are left out: {stopped}")
-
-    windows = source.query.windows
-    alone = strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling  # nothing is shared with anything
-
-    def allowed(shape: Shape) -> bool:
-        unfit = (shape.needs_merge and not shareable) or (shape.uses_kernel and stopped)
-        return not unfit and not (alone and shape is not Shape.INDEPENDENT)
-
-    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
-    if statistics is None:
-        statistics = Statistics(1_000_000, source="assumed") if _only_one_way(shapes) else measure(source)
-    charged, hint = prices(source)
-    notes += hint
-    columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), charged, len(source.shared))
-    physical = choose(work, source.query.windows, strategy, allowed)
-    logical = _forest(source, source.query.windows, statistics)
-    return replace(
-        physical,
-        groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
-        logical=logical,
-        notes=tuple(notes),
-    )
-
-
-def _only_one_way(shapes: list[Shape]) -> bool:
-    """Tell whether no statistics could change a plan: one shape is left, and it has neither slices nor chunks."""
-    return shapes in ([Shape.INDEPENDENT], [Shape.EXPAND])
-
-
-def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: Plan) -> Group:
-    """Give a group that kernels combine the forest of its own windows."""
-    if not group.shape.uses_kernel:
-        return group
-    together = len(physical.groups) == 1
-    forest = logical if together else _forest(source, group.windows, physical.statistics)
-    return replace(group, forest=forest, techniques=kernel.techniques(source, group, forest, physical.statistics))
-
-
-def prices(source: Events) -> tuple[Prices, list[str]]:
-    """Give the prices in the DataFrame's own session, and what would make it quicker."""
-    conf = source.frame.sparkSession.conf
-    if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):
-        return Prices(), []
-    return Prices(transfer=0.25, column=0.08), [
-        f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"
-    ]
-
-
-def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics) -> Plan:
-    unit = natural_unit([length for window in windows for length in window.shape])
-    return plan_windows(windows, source.query.aggregates, rate=statistics.rate * unit)
-
-
-def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFrame:
-    match group.shape:
-        case Shape.INDEPENDENT:
-            return independent(source, group.windows)
-        case Shape.EXPAND:
-            return expand(source, group.windows)
-        case Shape.SLICES_EXPLODE:
-            return slices_explode(source, group.windows, group.grids)
-    return kernel.evaluate(source, group, physical.statistics)

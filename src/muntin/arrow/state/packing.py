@@ -1,0 +1,186 @@
+"""Slices and instances as few, fat rows: what a task has for a bucket of keys travels as one Arrow message.
+
+Spark sees a number and some bytes; every type stays in Arrow on its way from the source to the state and to the result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from muntin.arrow.batches import Layout, joined
+from muntin.arrow.combine import Task, merged_slices, slices_at_source
+from muntin.arrow.reducers import Numbers
+from muntin.kernels.operators import Sum
+from muntin.kernels.spans import FOREVER
+from muntin.plan.slicing.grids import Grid, slicing
+from muntin.registry import WindowRegistry
+
+ROWS = 1_000_000
+"""Slices that a task holds before it sends them on."""
+
+MESSAGE = pa.schema([("bucket", pa.int32()), ("data", pa.binary()), ("latest", pa.int64()), ("grids", pa.string())])
+"""What goes from the source to a bucket: slices, the latest event time of the whole task, what it sliced by."""
+
+COUNT = "n"
+"""The column that says how many rows a slice has; it is for the count of late rows, and not kept."""
+
+
+def pack(batch: pa.RecordBatch) -> bytes:
+    """Write a batch, schema included."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def unpack(data: bytes) -> pa.RecordBatch:
+    """Read a batch back.
+
+    >>> unpack(pack(pa.RecordBatch.from_pydict({"t": [1, None]}))).to_pydict()
+    {'t': [1, None]}
+    """
+    with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+        return joined(list(reader))
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What a task at the source needs to know; it travels pickled."""
+
+    layout: Layout
+    """Keys and partials of slices; the rows that come have the number of the bucket as a key before the others."""
+    labels: tuple[int, ...]
+    """What Spark knows the buckets by."""
+    grids: tuple[Grid, ...] = ()
+    registry: str | None = None
+    """The folder of a registry that says what to slice by."""
+    query: Callable[[], str] = str
+    """Gives the id of the query that this is a task of, which a registry knows it by."""
+
+    @property
+    def wide(self) -> Layout:
+        """The layout of rows with the bucket before their keys and a count of rows after their partials."""
+        layout = self.layout
+        reducers = (*layout.reducers, Numbers(Sum(), whole=True))
+        return replace(layout, reducers=reducers, columns=(*layout.columns, 1), keys=layout.keys + 1)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of a packed batch."""
+        return ["t", *self.layout.tail, COUNT]
+
+    def current(self) -> tuple[Grid, ...]:
+        """Give the grids to slice by, as of now."""
+        if self.registry is None:
+            return self.grids
+        windows = WindowRegistry(self.registry).needed(self.query())
+        return slicing(windows) if windows else ((1 << 50, 0),)
+
+
+def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Iterator[pa.RecordBatch]:
+    """Turn a task's rows into one message for every bucket, empty ones included.
+
+    Every bucket hears of every task, so that all see the same latest event time, and none misses a micro-batch.
+    """
+    grids = packing.current()
+    told = json.dumps(grids)
+    wide = packing.wide
+    latest = -FOREVER
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal latest
+        for batch in batches:
+            if batch.num_rows:
+                latest = max(latest, pc.max(batch["t"]).as_py())
+                yield batch.append_column(wide.tail[-1], pa.array(np.ones(batch.num_rows, np.int64)))
+
+    waiting: list[pa.RecordBatch] = []
+    for slices in slices_at_source(counted(), Task((), wide, grids)):
+        waiting.append(slices)
+        if sum(batch.num_rows for batch in waiting) > ROWS:
+            waiting = [merged_slices(waiting, wide)]
+            if waiting[0].num_rows > ROWS // 2:
+                yield _message(_by_bucket(waiting[0], packing), packing, latest, told)
+                waiting = []
+    merged = merged_slices(waiting, wide) if len(waiting) > 1 else waiting[0] if waiting else None
+    found = {} if merged is None else _by_bucket(merged, packing)
+    empty = dict.fromkeys(range(len(packing.labels)), b"")
+    yield _message(empty | found, packing, latest, told)
+
+
+def _by_bucket(slices: pa.RecordBatch, packing: Packing) -> dict[int, bytes]:
+    """Pack the slices of every bucket; they lie together."""
+    numbers = slices["k0"].to_numpy()
+    first = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1])))
+    columns = [column for name, column in zip(slices.schema.names, slices.columns, strict=True) if name != "k0"]
+    rest = pa.RecordBatch.from_arrays(columns, names=packing.names)
+    ends = np.append(first[1:], len(numbers))
+    return {int(numbers[lo]): pack(rest.slice(lo, hi - lo)) for lo, hi in zip(first, ends, strict=True)}
+
+
+def _message(found: dict[int, bytes], packing: Packing, latest: int, grids: str) -> pa.RecordBatch:
+    columns = [
+        pa.array([packing.labels[number] for number in found], pa.int32()),
+        pa.array(found.values(), pa.binary()),
+        pa.array([latest] * len(found), pa.int64()),
+        pa.array([grids] * len(found), pa.string()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=MESSAGE)
+
+
+def unpacked(batches: Iterable[pa.RecordBatch], labelled: bool) -> Iterator[pa.RecordBatch]:
+    """Turn packed instances into rows, with the ids and ranges of windows that only the state knows if labelled."""
+    for batch in batches:
+        for data in batch["data"]:
+            if data.is_valid and data.as_buffer().size:
+                found = unpack(data.as_buffer())
+                yield _labelled(found) if labelled else found.replace_schema_metadata()
+
+
+def _labelled(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Put the id and the range of every instance's window before its own columns."""
+    known = {int(number): told for number, told in json.loads(batch.schema.metadata[b"windows"]).items()}
+    numbers = batch["w"].dictionary_encode()
+    told = [known[number.as_py()] for number in numbers.dictionary]
+    ids = pa.array([id for id, _ in told], pa.string()).take(numbers.indices)
+    ranges = pa.array([range for _, range in told], pa.int64()).take(numbers.indices)
+    names = ["id", "r", *batch.schema.names]
+    return pa.RecordBatch.from_arrays([ids, ranges, *batch.columns], names=names)
+
+
+def bucket_labels(buckets: int) -> tuple[int, ...]:
+    """Choose numbers that Spark spreads evenly over as many partitions, or over a divisor or multiple of that.
+
+    >>> bucket_labels(4)
+    (12, 6, 2, 0)
+    """
+    found: dict[int, int] = {}
+    label = 0
+    while len(found) < buckets:
+        found.setdefault(_murmur3(label) % buckets, label)
+        label += 1
+    return tuple(found[place] for place in range(buckets))
+
+
+def _murmur3(value: int, seed: int = 42) -> int:
+    """Hash an int as Spark partitions it (MurmurHash3, x86, 32 bits).
+
+    >>> _murmur3(0), _murmur3(1)
+    (933211791, -559580957)
+    """
+    mask = 0xFFFFFFFF
+    k = value * 0xCC9E2D51 & mask
+    k = ((k << 15 | k >> 17) & mask) * 0x1B873593 & mask
+    h = seed ^ k
+    h = ((h << 13 | h >> 19) & mask) * 5 + 0xE6546B64 & mask
+    h ^= 4
+    h = (h ^ h >> 16) * 0x85EBCA6B & mask
+    h = (h ^ h >> 13) * 0xC2B2AE35 & mask
+    h ^= h >> 16
+    return h - (1 << 32) if h >> 31 else h

@@ -1,0 +1,1 @@
+"""The experiments: each gives rows for one result file."""

@@ -1,0 +1,181 @@
+"""The sections of docs/benchmarks.md on batch aggregation with Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from muntin.bench.record import Row
+from muntin.bench.report.ranks import rank_correlation
+from muntin.bench.report.tables import table
+
+SPEEDUP_FIGURE = Path("images/speedup.svg")
+GROWTH_FIGURE = Path("images/growth.svg")
+
+PAPER: dict[tuple[str, int, bool], tuple[float, float]] = {
+    ("R", 5, True): (1.85, 2.54),
+    ("R", 10, True): (1.88, 3.38),
+    ("R", 5, False): (3.26, 4.29),
+    ("R", 10, False): (3.20, 6.15),
+    ("S", 5, True): (4.28, 4.81),
+    ("S", 10, True): (7.91, 9.38),
+    ("S", 5, False): (2.17, 2.81),
+    ("S", 10, False): (2.92, 3.79),
+    ("R", 15, True): (2.97, 4.34),
+    ("R", 20, True): (2.10, 4.83),
+    ("R", 15, False): (4.67, 6.59),
+    ("R", 20, False): (4.23, 7.65),
+    ("S", 15, True): (11.29, 13.83),
+    ("S", 20, True): (14.28, 16.82),
+    ("S", 15, False): (3.51, 4.68),
+    ("S", 20, False): (4.02, 5.32),
+}
+"""Throughput boost with factor windows, mean and max, in Tables I and III of the paper (Synthetic-10M)."""
+
+
+def _paper(result: Row) -> str:
+    events = result["rows"][0]["events"]
+    names = list(result["rows"][0]["ratios"])
+    rows, reached, least = [], 0, []
+    for row in result["rows"]:
+        mean, most = PAPER[row["family"][0], row["count"], row["tumbling"]]
+        reached += row["ratios"]["auto"]["mean"] >= mean
+        least.append(row["ratios"]["auto"]["min"])
+        label = f"{row['family']}, {row['count']} {'tumbling' if row['tumbling'] else 'hopping'}"
+        cells = [f"{row['ratios'][name]['mean']:.2f} / {row['ratios'][name]['max']:.2f}" for name in names]
+        rows.append([label, row["sets"], *cells, f"{row['ratios']['auto']['min']:.2f}", f"{mean:.2f} / {most:.2f}"])
+    figure = [f"![Mean ratio by window set, beside the paper's]({SPEEDUP_FIGURE})"] if "expand" not in names else []
+    return "\n\n".join(
+        [
+            f"## The paper's window sets on Spark, {events // 1_000_000} million events",
+            "Time of plain Spark (a union of window aggregations) divided by that of each contender, mean / max over "
+            "the sets, and the least ratio of auto on any set; MIN, one key, one event per second, from Parquet, "
+            "results computed and dropped, planning included. "
+            "The last column is what the paper printed for its own engine and factor windows.",
+            *figure,
+            table(["window sets", "sets", *names, "auto, least", "paper, with factor windows"], rows),
+            f"auto reaches the paper's mean in {reached} of {len(rows)} rows, "
+            f"and is {min(least):.2f} times as fast as plain Spark at worst.",
+        ]
+    )
+
+
+def _keyed(result: Row) -> str:
+    rows = []
+    for row in result["rows"]:
+        times = row["seconds"]
+        one = times["one window, plain"]
+        cells = [f"{times[name]:.2f}" if name in times else "–" for name in ("one window, plain", "plain", "auto")]
+        ratio = f"{times['plain'] / times['auto']:.1f}" if "plain" in times else "–"
+        rows.append([f"{row['keys']:,}", *cells, f"{times['auto'] / one:.2f}", ratio])
+    head = ["keys", "one window, plain, s", "20 windows, plain, s", "20 windows, auto, s"]
+    return "\n\n".join(
+        [
+            "## Twenty windows beside one: keyed data",
+            f"{result['rows'][0]['events'] // 1_000_000} million events, 100 per second over all keys; "
+            "windows of one minute to one day, three of them hopping; sum, count, min, max and avg together. "
+            "The one window is of five minutes. Where keys have few events each, short windows have nearly as many "
+            "result rows as there are events, and most of the time goes into giving them out. A dash was not run.",
+            table([*head, "auto / one window", "plain / auto"], rows),
+        ]
+    )
+
+
+def _fine(result: Row) -> str:
+    rows = [
+        [row["keys"], f"{row['events']:,}", f"{t['plain']:.1f}", f"{t['auto']:.2f}", f"{t['plain'] / t['auto']:.0f}"]
+        for row in result["rows"]
+        for t in [row["seconds"]]
+    ]
+    return "\n\n".join(
+        [
+            "## Fine slides",
+            "30 days sliding by 1 hour and 1 day sliding by 1 minute together, over 90 days; sum and max. "
+            "Plain Spark makes 720 and 1440 rows of every event.",
+            table(["keys", "events", "plain, s", "auto, s", "plain / auto"], rows),
+        ]
+    )
+
+
+def _peers(result: Row) -> str:
+    names = list(result["rows"][0]["seconds"])
+    rows = [[row["set"], *(f"{row['seconds'][name]:.2f}" for name in names)] for row in result["rows"]]
+    return "\n\n".join(
+        [
+            "## Beside DuckDB and Polars on one machine",
+            f"Seconds on the same Parquet file of {result['rows'][0]['events'] // 1_000_000} million events, in turn; "
+            "MIN, one key. Each window: one GROUP BY per window. Panes by hand: partials by the common divisor of all "
+            "lengths first, then one GROUP BY per window over those. DuckDB and Polars keep their results in memory, "
+            "Spark computes and drops them; Spark's start is not counted. auto is Muntin.",
+            table(["window sets", *names], rows),
+        ]
+    )
+
+
+def _growth(result: Row) -> str:
+    names = ("plain", "native", "kernel", "auto")
+    rows = [
+        [
+            f"{row['events']:,}",
+            row["windows"],
+            f"{row['keys']:,}",
+            *(f"{row['seconds'][name]:.2f}" if name in row["seconds"] else "–" for name in names),
+            *(f"{row['estimates'][name]:.1f}" if name in row["estimates"] else "–" for name in ("plain", "auto")),
+        ]
+        for row in result["rows"]
+    ]
+    head = ["events", "windows", "keys", *(f"{name}, s" for name in names), "plain, estimate", "auto, estimate"]
+    return "\n\n".join(
+        [
+            "## Growth with events, windows and keys",
+            "Tumbling windows of 20 s, 30 s, and so on; ten events per second; min and sum. "
+            "Estimates are in core-seconds. A dash was not run.",
+            f"![Time against events, windows and keys]({GROWTH_FIGURE})",
+            table(head, rows),
+            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}.",
+        ]
+    )
+
+
+def _shapes(result: Row) -> str:
+    names = list(result["rows"][0]["seconds"])
+    rows = [
+        [row["set"], *(f"{row['seconds'][name]:.2f} ({row['estimates'][name]:.1f})" for name in names)]
+        for row in result["rows"]
+    ]
+    return "\n\n".join(
+        [
+            "## Physical shapes",
+            f"Seconds and, in brackets, estimated core-seconds; {result['rows'][0]['events'] // 1_000_000} million "
+            "events, one per second, MIN, one key. A file's size tells Spark about half of its rows, so "
+            "estimates are low.",
+            table(["window sets", *names], rows),
+            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}.",
+        ]
+    )
+
+
+def _transfer(result: Row) -> str:
+    (row,) = result["rows"]
+    cells = [[name, f"{time:.2f}"] for name, time in row["seconds"].items()]
+    return "\n\n".join(
+        [
+            "## Rows to Python",
+            f"Seconds to send {row['events'] // 1_000_000} million rows of two columns to Python workers that only "
+            "count them, under two settings of `spark.sql.execution.arrow.maxBytesPerBatch`.",
+            table(["setting", "seconds"], cells),
+        ]
+    )
+
+
+BATCH: dict[str, Callable[[Row], str]] = {
+    "batch-paper-10m": _paper,
+    "batch-paper-1m": _paper,
+    "batch-keyed": _keyed,
+    "batch-fine": _fine,
+    "batch-peers": _peers,
+    "batch-growth": _growth,
+    "batch-shapes": _shapes,
+    "batch-transfer": _transfer,
+}
+"""The sections by result file."""

@@ -1,0 +1,136 @@
+"""docs/benchmarks.md, made of the result files and nothing else."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+from muntin.bench.experiments.planning import growth
+from muntin.bench.record import Row, load
+from muntin.bench.report.batch import BATCH
+from muntin.bench.report.kernels import kernels_section, woven_section
+from muntin.bench.report.rolling import ROLLING
+from muntin.bench.report.stream import soak_section, stream_section
+from muntin.bench.report.tables import table
+from muntin.bench.report.weave import weave_section
+
+PLANNING_FIGURE = Path("images/planning.svg")
+
+
+def report(results: Path) -> str:
+    """Write all sections whose result file is there."""
+    sections = {
+        **BATCH,
+        **ROLLING,
+        "stream": stream_section,
+        "soak": soak_section,
+        "kernels": kernels_section,
+        "model": _model,
+        "quality": _quality,
+        "planning": _planning,
+        "weave": weave_section,
+        "woven": woven_section,
+    }
+    parts = [
+        "# Benchmarks",
+        "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",
+    ]
+    for name, section in sections.items():
+        path = results / f"{name}.json"
+        if path.exists():
+            result = load(path)
+            parts += [section(result), _footer(result)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _model(result: Row) -> str:
+    rows = [
+        [
+            f"{row['family']}, {row['count']} {'tumbling' if row['tumbling'] else 'hopping'}",
+            row["sets"],
+            *(
+                f"{row[algorithm]['mean']:.2f} / {row[algorithm]['max']:.2f}"
+                for algorithm in ("shared", "factor", "best")
+            ),
+        ]
+        for row in result["rows"]
+    ]
+    return "\n\n".join(
+        [
+            "## Model cost on the paper's window sets",
+            "Cost of independent evaluation divided by the plan's cost, mean / max over the sets; "
+            "MIN, one event per unit of time, the paper's unit model. "
+            "This is what the optimizers promise, not what an engine delivers.",
+            table(["window sets", "sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
+        ]
+    )
+
+
+def _quality(result: Row) -> str:
+    def cell(gap: Row, sets: int) -> str:
+        return f"{gap['mean']:.4f} / {gap['max']:.4f} ({gap['optimal']}/{sets})"
+
+    def label(row: Row) -> str:
+        steady = ", steady" if row.get("horizon") else ""
+        return f"{row['family']}, {row['aggregate']}, rate {row['rate']}{steady}"
+
+    rows = [
+        [label(row), *(cell(row[algorithm], row["sets"]) for algorithm in ("shared", "factor", "tumbling", "best"))]
+        for row in result["rows"]
+    ]
+    return "\n\n".join(
+        [
+            "## Distance from the exact optimum",
+            "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; "
+            "five windows where no other number is given; over the paper's horizon, or the steady state if it says so; "
+            "min plans under covered-by, sum under partitioned-by semantics. "
+            "The column before the last is best with tumbling factor windows only.",
+            table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),
+        ]
+    )
+
+
+def _planning(result: Row) -> str:
+    def key(row: Row) -> tuple[str, int, str]:
+        return row["family"], row["count"], row["aggregate"]
+
+    rows = []
+    for (family, count, aggregate), group in groupby(result["rows"], key=key):
+        times = {row["algorithm"]: f"{row['median_ms']:.2f} / {row['max_ms']:.2f}" for row in group}
+        rows.append([f"{family}, {aggregate}", count, times["shared"], times["factor"], times["best"]])
+    large = [row for row in result["rows"] if row["count"] >= 100 and row["algorithm"] == "best"]
+    exponents = (
+        {aggregate: growth([row for row in large if row["aggregate"] == aggregate]) for aggregate in ("min", "sum")}
+        if large
+        else {}
+    )
+    growing = " and ".join(f"N^{exponent:.1f} for {aggregate}" for aggregate, exponent in exponents.items())
+    return "\n\n".join(
+        [
+            "## Planning time",
+            "Milliseconds to plan, median / max over the sets and five rounds in turn, on one core.",
+            f"![Planning time against the number of windows, hopping and mixed sets]({PLANNING_FIGURE})",
+            table(["window sets", "windows", "shared", "factor", "best"], rows),
+            f"From {large[0]['count']} to {large[-1]['count']} windows the time of best grows like {growing}."
+            if large
+            else "",
+        ]
+    ).strip()
+
+
+def _options(result: Row) -> str:
+    """Tell the settings of a run that its command takes."""
+    given = [f"--{name} {result['settings'][name]}" for name in ("rounds", "events") if name in result["settings"]]
+    return f" with `{' '.join(given)}`" if given else ""
+
+
+def _footer(result: Row) -> str:
+    at = result["circumstances"]
+    machine, versions = at["machine"], at["versions"]
+    return (
+        f"`{result['command']}`{_options(result)}, {at['date']}, commit {at['commit']}, "
+        f"{machine['processor']}, {machine['cores']} cores, "
+        + ", ".join(f"{name} {number}" for name, number in versions.items())
+        + "."
+        + "".join(f" {note}" for note in result["settings"].get("notes", ()))
+    )

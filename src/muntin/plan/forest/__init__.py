@@ -1,0 +1,1 @@
+"""The forest: which window reads which, and the algorithms that choose it."""

@@ -1,0 +1,102 @@
+"""What rolling windows cost in plain Spark and by kernels, in core-microseconds; only the order matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from math import log2
+
+from muntin.plan.physical.batch import Statistics, Work
+from muntin.plan.show.describe import describe_rolling
+
+FRAME = 0.4
+"""A row given the frame of one range by plain Spark."""
+AGGREGATE = 0.25
+"""An aggregate begun for a frame by plain Spark."""
+LOOK = 0.02
+"""A row of a frame read again for one aggregate by plain Spark."""
+CLIMB = 0.25
+"""A level of Spark's segment tree, for one aggregate."""
+ROW = 0.5
+"""A row to Python and back, before any column."""
+CARRIED = 0.15
+"""A column to Python and back."""
+RESULT = 0.3
+"""A partial of one frame reduced, sent back and lowered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling:
+    """The sizes of a rolling query."""
+
+    work: Work
+    frames: tuple[float, ...]
+    """How many rows each frame has on average."""
+    carried: int
+    """Columns that are given back as they came."""
+    aggregates: int
+    segment_tree: bool = False
+    """Whether Spark's own segment tree is switched on."""
+
+    def plain(self) -> float:
+        """Price plain Spark, without what the kernels need too: the scan, the shuffle, the sort.
+
+        >>> from muntin.plan.physical.batch import Statistics
+        >>> round(Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain())
+        6200
+        """
+        looks = sum(CLIMB * log2(2 + rows) if self.segment_tree else LOOK * rows for rows in self.frames)
+        frames = len(self.frames)
+        return self.work.statistics.rows * (FRAME * frames + self.aggregates * (AGGREGATE * frames + looks))
+
+    def kernel(self) -> float:
+        """Price the way to Python and back, and the kernels."""
+        work, rows = self.work, self.work.statistics.rows
+        results = work.columns * len(self.frames)
+        return 2 * work.prices.python + work.sent_rows() + rows * (ROW + CARRIED * self.carried + RESULT * results)
+
+
+class RollingShape(Enum):
+    """How rolling windows are evaluated on Spark."""
+
+    INDEPENDENT = "a window function for every aggregate and frame"
+    KERNEL = "rows sorted by key and time, all frames by kernels in one pass"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RollingPlan:
+    """How a rolling query is evaluated, and what else was weighed."""
+
+    shape: RollingShape
+    strategy: str
+    frames: tuple[str, ...]
+    """The labels of ranges and counts."""
+    statistics: Statistics
+    alternatives: tuple[tuple[str, float], ...]
+    """Every way that was weighed with its cost in core-microseconds, cheapest first."""
+    notes: tuple[str, ...] = ()
+    """Why kernels were left out."""
+
+    def explain(self) -> str:
+        """Write the plan as text: the choice, and the alternatives with their costs."""
+        return describe_rolling(self)
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        return f"<rolling plan of {len(self.frames)} frames: {self.shape.name.lower()}>"
+
+
+def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:
+    """Estimate how many rows the frames of ranges (in microseconds) and of counts have, at most those of a key.
+
+    >>> from muntin.plan.physical.batch import Statistics
+    >>> frame_rows(Work(Statistics(1000, keys=10, span=1000)), ranges=[90, 10**9], counts=[7])
+    (10.0, 100.0, 7.0)
+    """
+    statistics = work.statistics
+    most = max(1.0, statistics.rows / max(1, statistics.keys))
+    lengths = [1 + float(statistics.rate * length) for length in ranges]
+    return tuple(min(most, length) for length in [*lengths, *map(float, counts)])

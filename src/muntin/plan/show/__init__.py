@@ -1,0 +1,1 @@
+"""Plans to look at: text, Mermaid, HTML."""

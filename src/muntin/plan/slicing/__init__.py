@@ -1,0 +1,1 @@
+"""Slices: the grids that windows lie on, and what they cost."""

@@ -1,0 +1,1 @@
+"""Batch plans: one module for each way to evaluate a group of windows."""

@@ -1,0 +1,48 @@
+"""Groups of windows that are combined in Arrow batches by kernels, along their forest."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from muntin.arrow.batches import Chunks
+from muntin.arrow.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
+from muntin.plan.forest.logical import Plan
+from muntin.plan.physical.batch import Group, Shape, Statistics
+from muntin.plan.slicing.grids import Grid
+from muntin.spark.batch.native import merged, sliced
+from muntin.spark.input.source import Source
+from muntin.spark.workers.chunks import chunk_length, chunked, in_order
+from muntin.spark.workers.layout import layout, tail, window_schema
+from muntin.spark.workers.passage import mapped
+
+
+def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
+    """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
+    forest = group.forest
+    if group.shape is Shape.SOURCE_KERNEL:
+        task = _task(source, forest)
+        return merged(source, mapped(source.lifted, windows_at_source, task, window_schema(source), source.shared))
+    longest = max(int(window.range) for window in group.windows)
+    chunks = Chunks(chunk_length(longest, statistics), longest)
+    match group.shape:
+        case Shape.SLICES_KERNEL:
+            parts = chunked(sliced(source, group.grids), chunks)
+        case Shape.SOURCE_SLICES_KERNEL:
+            schema = T.StructType([T.StructField("t", T.LongType()), *tail(source)])
+            task = _task(source, chunks=chunks, grids=group.grids)
+            parts = mapped(source.lifted, slices_at_source, task, schema, source.shared)
+        case _:
+            parts = chunked(source.lifted, chunks)
+    ordered = in_order(source, parts, chunks)
+    shared = {name: other for name, other in source.shared.items() if name not in parts.columns}
+    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(source), shared)
+    return source.finish(windows, source.lowered())
+
+
+def _task(
+    source: Source, forest: Plan | None = None, chunks: Chunks | None = None, grids: tuple[Grid, ...] = ()
+) -> Task:
+    numbers = {window: number for number, window in enumerate(source.query.windows)}
+    nodes = () if forest is None else nodes_of(forest, numbers)
+    return Task(nodes, layout(source, chunks), grids)

@@ -1,0 +1,55 @@
+"""The plain Spark plan: one window aggregation for every window, and a union of them."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from muntin.spark.batch.native import plain
+from muntin.spark.input.source import Source, literal
+from muntin.window import Window
+
+
+def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
+    """Evaluate every window alone, as a Spark user writes it."""
+    steps = [made.plain for made in source.recipes]
+    texts = [step for step in steps if isinstance(step, str)]
+    if len(texts) < len(steps):  # a function in Python has no name in a text
+        return reduce(DataFrame.union, [alone(source, window, source.frame) for window in windows])
+    return _statement(source, windows, texts)
+
+
+def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> DataFrame:
+    """Evaluate one window over rows, whose groups some columns divide further."""
+    groups = plain(source, frame, spark_window("ts", window), *within)
+    return source.named(groups, source.plain, literal(window.label), "window")
+
+
+def spark_window(time: str, window: Window) -> Column:
+    """Give Spark's own window of a time."""
+    return F.expr(f"{_window(time, window)} AS window")
+
+
+def _window(time: str, window: Window) -> str:
+    lengths = ", ".join(f"'{length} microseconds'" for length in window.shape)
+    return f"window({time}, {lengths})"
+
+
+def _statement(source: Source, windows: tuple[Window, ...], aggregates: list[str]) -> DataFrame:
+    """Evaluate all windows in one statement: Spark is called once, and analyses once, however many they are."""
+    steps = ", ".join([*source.keys, *(f"{step} AS a{i}" for i, step in enumerate(aggregates))])
+    branches = []
+    for window in windows:
+        id, groups = f"coalesce({literal(window.label)}, '')", ", ".join([*source.keys, _window("ts", window)])
+        branches.append(f"SELECT {id} AS id, window, {steps} FROM {{rows}} GROUP BY {groups}")  # noqa: S608 - our own
+    return source.frame.sparkSession.sql(_union(branches), rows=source.frame).toDF(*source.query.outputs)
+
+
+def _union(branches: list[str]) -> str:
+    """Write a union as a tree of little depth: Spark reads a long chain by as many calls within one another."""
+    if len(branches) == 1:
+        return branches[0]
+    middle = len(branches) // 2
+    return f"({_union(branches[:middle])}) UNION ALL ({_union(branches[middle:])})"

@@ -1,0 +1,111 @@
+"""Plans in Spark SQL alone: rows or slices exploded into their windows, and one aggregation over all windows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from muntin.plan.slicing.grids import Grid
+from muntin.spark.input.recipes import named
+from muntin.spark.input.source import Source
+from muntin.window import Window
+
+
+def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
+    """Explode every row into its windows and aggregate once."""
+    frame = plain(source, exploded(source.rows, numbered(source, windows)), "w", "s")
+    return source.finish(frame, source.plain)
+
+
+def slices_explode(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...]) -> DataFrame:
+    """Aggregate slices, explode them into their windows and merge."""
+    return merged(source, exploded(sliced(source, grids), numbered(source, windows)))
+
+
+def sliced(source: Source, grids: tuple[Grid, ...]) -> DataFrame:
+    """Aggregate rows by key and slice; column t becomes the start of the slice."""
+    return partials(source, source.rows, F.expr(f"{slice_start('t', grids)} AS t"))
+
+
+def merged(source: Source, frame: DataFrame) -> DataFrame:
+    """Merge partials of the same key and window instance, and give the results."""
+    return source.finish(merge(source, frame, "w", "s"), source.lowered())
+
+
+def plain(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
+    """Aggregate rows by key and some columns, as a Spark user writes it."""
+    columns = (named(made.plain, f"a{i}") for i, made in enumerate(source.recipes))
+    return frame.groupBy(*source.keys, *within).agg(*columns)
+
+
+def partials(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
+    """Aggregate rows by key and some columns into partials."""
+    steps = [step for made in source.recipes for step in made.partials]
+    names = [name for group in source.partials for name in group]
+    return frame.groupBy(*source.keys, *within).agg(*map(named, steps, names))
+
+
+def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
+    """Merge partials by key and some columns."""
+    columns = [
+        named(step, name)
+        for made, names in zip(source.recipes, source.partials, strict=True)
+        if made.merge is not None
+        for step, name in zip(made.merge(*names), names, strict=True)
+    ]
+    return frame.groupBy(*source.keys, *within).agg(*columns)
+
+
+def slice_start(time: str, grids: tuple[Grid, ...]) -> str:
+    """Give the latest edge at or before a time."""
+    edges = [_latest(time, *grid) for grid in grids]
+    return edges[0] if len(edges) == 1 else f"greatest({', '.join(edges)})"
+
+
+def slice_end(time: str, grids: tuple[Grid, ...]) -> str:
+    """Give the earliest edge after a time."""
+    edges = [f"{_latest(time, *grid)} + {int(grid[0])}L" for grid in grids]
+    return edges[0] if len(edges) == 1 else f"least({', '.join(edges)})"
+
+
+def _latest(time: str, slide: int, residue: int) -> str:
+    """Give the latest time at or before another that leaves a residue."""
+    return f"({time} - pmod({time} - {int(residue)}L, {int(slide)}L))"
+
+
+def numbered(source: Source, windows: tuple[Window, ...]) -> dict[Window, str]:
+    """Give windows their places in the query."""
+    places = {window: str(number) for number, window in enumerate(source.query.windows)}
+    return {window: places[window] for window in windows}
+
+
+def exploded(frame: DataFrame, numbers: Mapping[Window, str], *, unique: bool = True) -> DataFrame:
+    """Give every row once for each instance that contains it: w is the window's number, s the instance's start.
+
+    Where two windows have one number, they may have instances in common; unique=False says so, and those count once.
+    """
+    arrays = []
+    if single := [_instance(numbers[w], _latest("t", w.slide, w.offset)) for w in numbers if w.is_tumbling]:
+        arrays.append(f"array({', '.join(single)})")
+    arrays += [_instances(numbers[w], w) for w in numbers if not w.is_tumbling]
+    instances = arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"
+    instances = instances if unique else f"array_distinct({instances})"
+    placed = frame.selectExpr("*", f"explode({instances}) AS instance")
+    return placed.selectExpr("*", "instance.w AS w", "instance.s AS s")
+
+
+def _instance(number: str, start: str) -> str:
+    return f"struct({number} AS w, {start} AS s)"
+
+
+def _instances(number: str, window: Window) -> str:
+    """Give the instances of a window that contain a time, the last one first."""
+    last, slide, range = _latest("t", window.slide, window.offset), int(window.slide), int(window.range)
+    count = -(-range // slide)
+    steps = f"sequence(0, {count - 1})"
+    if range % slide:  # the earliest of so many instances may have ended already
+        rest = range - (count - 1) * slide
+        steps = f"sequence(0, CASE WHEN t - {last} >= {rest}L THEN {count - 2} ELSE {count - 1} END)"
+    return f"transform({steps}, step -> {_instance(number, f'{last} - step * {slide}L')})"

@@ -1,0 +1,60 @@
+"""The wide layout, for feature tables: one row per key and window end, one column per aggregate and window."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from muntin.errors import QueryError
+from muntin.spark.input.source import Source, literal
+
+END = "window_end"
+
+
+def wide_names(source: Source) -> dict[tuple[str, str], str]:
+    """Name the column of every aggregate and window: low_20min for low over the window with id '20 min'."""
+    return {
+        (aggregate.name, window.label): wide_name(aggregate.name, window.label)
+        for aggregate in source.query.aggregates
+        for window in source.query.windows
+    }
+
+
+def wide_name(aggregate: str, label: str) -> str:
+    """Name the column of an aggregate over what has a label.
+
+    >>> wide_name("low", "20 min")
+    'low_20min'
+    """
+    return f"{aggregate}_{''.join(label.split())}"
+
+
+def check_wide(source: Source) -> None:
+    """Refuse windows whose ends are not among those of the window with the finest slide, and names that clash."""
+    finest = min(source.query.windows, key=lambda window: (window.slide, window.range))
+    for window in source.query.windows:
+        ends = window.offset + window.range - finest.offset - finest.range
+        if window.slide % finest.slide or ends % finest.slide:
+            raise QueryError(
+                f"window {window.label!r} does not always end when {finest.label!r} does, so the wide layout has no "
+                f"row for it. Use slides that are multiples of {finest.slide}, or layout='long'."
+            )
+    names = Counter([END, *source.query.by, *wide_names(source).values()])
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise QueryError(f"column {twice[0]!r} would stand twice in the wide layout. Rename with .alias(…) or by ids.")
+
+
+def wide(source: Source, result: DataFrame) -> DataFrame:
+    """Turn the long layout wide; a window that has no rows, or does not end at that time, gives null."""
+    names = wide_names(source)
+    safe = {aggregate.name: f"a{i}" for i, aggregate in enumerate(source.query.aggregates)}
+    long = result.toDF("id", "window", *source.keys, *safe.values())
+    cells = ", ".join(
+        f"any_value(CASE WHEN id = {literal(label)} THEN struct({safe[name]} AS value) END, true) AS c{i}"
+        for i, (name, label) in enumerate(names)
+    )
+    rows = long.groupBy(*source.keys, F.expr("window.`end` AS e")).agg(F.expr(f"struct({cells}) AS cells"))
+    columns = ["e", *source.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
+    return rows.selectExpr(*columns).toDF(END, *source.query.by, *names.values())

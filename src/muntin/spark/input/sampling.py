@@ -1,0 +1,52 @@
+"""A sample of a stream of files: what has come already tells what will come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from muntin.plan.physical.batch import Statistics
+from muntin.plan.physical.stream import ASSUMED
+from muntin.spark.input.files import FileSource, file_source, over
+from muntin.spark.input.source import Source, first_line
+from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
+
+FILES = 4
+"""Files that are looked into."""
+
+
+def sampled(source: Source) -> Statistics:
+    """Measure a stream on the first rows of its files, through all that is done to its rows; else assume.
+
+    Nothing that goes wrong here is an error: the stream itself will meet it, or not.
+    """
+    try:
+        files = file_source(source.frame)
+        return _sampled(source, files) if files else ASSUMED
+    except Exception as error:  # of whatever reader, user function or version of Spark
+        return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {first_line(error)}")
+
+
+def _sampled(source: Source, files: FileSource) -> Statistics:
+    spark = source.frame.sparkSession
+    everything = files.read(spark)
+    names = sorted(everything.inputFiles())
+    if not names:
+        return replace(ASSUMED, source=f"{ASSUMED.source}; no file has come yet")
+    opened = names[:FILES]
+    first = files.read(spark, opened).limit(SAMPLE)
+    sample = first_rows(replace(source, frame=over(source.frame, first)))
+    if not len(sample):
+        return replace(ASSUMED, source=f"{ASSUMED.source}; the first {SAMPLE:,} rows of its files give none")
+    read = SAMPLE if len(sample) == SAMPLE else first.count()
+    whole = read * len(names) // len(opened) if read < SAMPLE else max(SAMPLE, estimated_rows(everything))
+    origin = f"the first {read:,} rows of {len(names):,} file{'s' if len(names) > 1 else ''}"
+    return _going_on(of_sample(sample, max(len(sample), whole * len(sample) // max(1, read)), origin))
+
+
+def _going_on(files: Statistics) -> Statistics:
+    """Give figures for no less than a million rows: a stream goes on, at the pace of its files."""
+    if files.rows >= ASSUMED.rows:
+        return files
+    times = ASSUMED.rows / files.rows
+    keys = files.keys * times if 2 * files.keys >= files.rows else files.keys  # keys that never come again
+    return replace(files, rows=ASSUMED.rows, keys=int(keys), span=int(files.span * times))

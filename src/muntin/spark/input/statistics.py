@@ -1,0 +1,114 @@
+"""Cheap statistics of an input: Spark's own size estimate, and a sample of its first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from muntin.errors import QueryError
+from muntin.kernels.protocol import Longs
+from muntin.plan.physical.batch import Statistics
+from muntin.spark.input.source import LONGEST_WINDOW, Events
+from muntin.spark.plans import plan_size
+
+SAMPLE = 4_000
+"""Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
+
+_MOST = 10**11
+"""Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
+_UNKNOWN = 2**59
+"""A size from which on Spark says that it does not know."""
+
+
+def known(given: Statistics | DataFrame | None, read: Callable[[DataFrame], Events]) -> Statistics | None:
+    """Give the statistics that were given with a query, or measure a batch DataFrame with the columns of its input."""
+    check_known(given)
+    if not isinstance(given, DataFrame):
+        return given
+    try:
+        history = read(given)
+    except QueryError as error:
+        raise QueryError(f"the DataFrame given as statistics does not fit the query: {error}") from error
+    measured = measure(history)
+    return replace(measured, source=f"{measured.source} of the DataFrame given")
+
+
+def check_known(given: object) -> None:
+    """Refuse what is no statistics."""
+    if isinstance(given, DataFrame) and given.isStreaming:
+        raise QueryError("the DataFrame given as statistics is a stream, which cannot be measured. Use spark.read.")
+    if given is not None and not isinstance(given, Statistics | DataFrame):
+        raise QueryError(
+            f"statistics={given!r} are no statistics. Use mt.Statistics(rows=…, keys=…, span='1 day'), "
+            "or a batch DataFrame with the columns of the input."
+        )
+
+
+def measure(source: Events) -> Statistics:
+    """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
+    sample = first_rows(source)
+    seen = len(sample)
+    if seen < SAMPLE:  # that is all of it
+        return of_sample(sample, seen, "all rows")
+    return of_sample(sample, max(seen, estimated_rows(source.frame)), f"Spark's estimate and the first {seen} rows")
+
+
+def first_rows(source: Events) -> Longs:
+    """Give time and key, as a hash, of the first rows; one small job."""
+    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(source))
+    rows = source.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
+    return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
+
+
+def _keys(source: Events) -> Iterable[tuple[str, T.DataType]]:
+    return zip(source.keys, source.key_types, strict=True)
+
+
+def _nested(found: T.DataType) -> bool:
+    """Tell whether a type may hold maps, which Spark groups by but does not hash."""
+    return isinstance(found, T.ArrayType | T.MapType | T.StructType)
+
+
+def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
+    """Estimate keys, time span and order of so many rows from the first ones."""
+    seen = len(sample)
+    if not seen:
+        return Statistics(0, 1, 1, source=origin)
+    time, codes = sample.T
+    ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
+    ordered = bool(time.min() == time.max() or np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
+    span = max(1, int(time.max()) - int(time.min()))
+    if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
+        early, late = np.quantile(time - time.min(), (0.05, 0.95))
+        span = min(max(1, int((late - early) / 0.9)) * rows // seen, LONGEST_WINDOW)
+    return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
+
+
+def _distinct(codes: Longs, rows: int) -> int:
+    """Estimate distinct keys of all rows: those seen, and more where many were seen only once (Chao's estimator)."""
+    counts = np.unique(np.unique(codes, return_counts=True)[1], return_counts=True)
+    found = dict(zip(counts[0].tolist(), counts[1].tolist(), strict=True))
+    seen, once, twice = sum(found.values()), found.get(1, 0), found.get(2, 0)
+    if seen == len(codes) and seen > 1:  # every key is new: they grow with the rows
+        return max(1, rows // 2)
+    return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
+
+
+def estimated_rows(frame: DataFrame) -> int:
+    """Estimate the number of rows from what Spark says of the plan's size; ten million if it says nothing."""
+    size = plan_size(frame)
+    if size is None:
+        return 10_000_000
+    if size.rows is not None:
+        return min(_MOST, int(size.rows))
+    width = 8 + sum(_width(field.dataType.typeName()) for field in frame.schema)
+    return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / width))
+
+
+def _width(name: str) -> int:
+    """Give the width that Spark's estimates assume for a type."""
+    return {"string": 20, "binary": 100, "boolean": 1, "integer": 4, "float": 4, "date": 4}.get(name, 8)

@@ -1,0 +1,1 @@
+"""Rolling windows: for every event, aggregates over what came before it."""

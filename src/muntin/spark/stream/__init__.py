@@ -1,0 +1,1 @@
+"""Streams: the watermark, the shapes with their state, checkpoints, progress and sinks."""

@@ -1,0 +1,61 @@
+"""Checkpoints of streaming queries, read by Spark's own readers of state: from any process, also while a query runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from muntin.arrow.state.bucket import Head
+from muntin.errors import QueryError
+from muntin.paths import StrPath, existing, folder, url
+
+_QUOTED = re.compile(r"""[\x00-\x1f"#%<>?\[\\\]^`{|}\x7f\s]""")
+"""Characters that URLs quote: Spark 4.3 reads state from the folder with the quoted name, which does not exist."""
+
+
+def is_begun(path: StrPath) -> bool:
+    """Tell whether a query has completed a micro-batch; before that, a checkpoint has nothing to go on from."""
+    return any((folder(path, "checkpoint") / "commits").glob("[0-9]*"))
+
+
+def readable(path: StrPath) -> str:
+    """Give a checkpoint as Spark reads it; refuse one in which Spark would find nothing."""
+    place = existing(path, "checkpoint")
+    if not (place / "metadata").exists():
+        raise QueryError(f"{place} is no checkpoint of a streaming query. Give what its checkpointLocation was.")
+    if quoted := _QUOTED.search(str(place)):
+        raise QueryError(
+            f"Spark cannot read state from {place}, since its path has {quoted[0]!r}. "
+            "Make a symbolic link to it that has no such characters, and give that."
+        )
+    return url(place)
+
+
+def operators(spark: SparkSession, place: str) -> list[Row]:
+    """Give the operators with state of a checkpoint, the last step of the query first."""
+    metadata = spark.read.format("state-metadata").load(place)
+    return (
+        metadata.select("operatorId", "operatorProperties", "operatorName").distinct().orderBy("operatorId").collect()
+    )
+
+
+def is_aggregation(operator: Row) -> bool:
+    """Tell whether an operator is Spark's own aggregation."""
+    return bool(operator["operatorName"] == "stateStoreSave")
+
+
+def store(spark: SparkSession, place: str, operator: Row, **options: str) -> DataFrame:
+    """Give the rows that an operator keeps."""
+    reader = spark.read.format("statestore").option("operatorId", operator["operatorId"])
+    return reader.options(**options).load(place)
+
+
+def heads(spark: SparkSession, place: str, operator: Row) -> Iterator[Head]:
+    """Give the heads of all buckets of an operator with columnar state; none of any other operator."""
+    properties = json.loads(operator["operatorProperties"] or "{}")
+    if {"head", "segments"} <= {variable["stateName"] for variable in properties.get("stateVariables", ())}:
+        rows = store(spark, place, operator, stateVarName="head").select("value.text").collect()
+        yield from (Head.from_json(row["text"]) for row in rows)

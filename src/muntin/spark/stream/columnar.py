@@ -1,0 +1,203 @@
+"""Columnar state: the open slices of a bucket of keys, packed, and the batch kernels inside Spark's state operator.
+
+rows → slices at the source → one Arrow message per task and bucket → state per bucket → due instances, packed → rows
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import uuid4
+
+from pyspark import TaskContext
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+from muntin.arrow.state.bucket import Head, Job, News, step, told
+from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
+from muntin.arrow.state.terms import Term
+from muntin.errors import InternalError, QueryError, UnsupportedError
+from muntin.fingerprint import Fingerprint
+from muntin.kernels.spans import FOREVER
+from muntin.paths import pattern
+from muntin.plan.slicing.grids import slicing
+from muntin.registry import CHANGES, Change, WindowRegistry
+from muntin.spark.input.source import DELAY, Source
+from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.workers.layout import layout, obstacle, window_schema
+from muntin.spark.workers.passage import mapped
+from muntin.window import Window
+
+LATE = "muntin_late"
+"""How names begin under which query progress counts late rows: such observedMetrics have late and dropped."""
+
+_PACKED = T.StructType(
+    [
+        T.StructField("bucket", T.IntegerType()),
+        T.StructField("data", T.BinaryType()),
+        T.StructField("latest", T.LongType()),
+        T.StructField("grids", T.StringType()),
+    ]
+)
+_GIVEN = T.StructType(
+    [
+        T.StructField("data", T.BinaryType()),
+        T.StructField("late", T.LongType()),
+        T.StructField("dropped", T.LongType()),
+    ]
+)
+_HEAD = T.StructType([T.StructField("text", T.StringType())])
+_NUMBER = T.StructType([T.StructField("number", T.LongType())])
+_DATA = T.StructType([T.StructField("data", T.BinaryType())])
+
+
+def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept: Fingerprint) -> DataFrame:
+    """Evaluate windows over a stream with columnar state; an instance is given once, when the watermark passes its end.
+
+    The fingerprint tells the number of buckets. As many as shuffle partitions, or a multiple, use all of them.
+    """
+    _check(source)
+    registry = windows if isinstance(windows, WindowRegistry) else None
+    asked = () if isinstance(windows, WindowRegistry) else windows
+    buckets = kept.buckets or 1
+    columns, labels = layout(source), bucket_labels(buckets)
+    folder = None if registry is None else str(registry.path)
+    packing = Packing(columns, labels, slicing(asked) if asked else (), folder, query_id)
+    numbers = {window: number for number, window in enumerate(source.query.windows)}
+    job = Job(
+        columns,
+        all(made.aggregate.function.overlap_safe for made in source.recipes),
+        kept,
+        tuple(Term(numbers[window], window.shape, window.label) for window in asked),
+    )
+    packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.shared)
+    packed = packed.withColumn("change", F.lit(None).cast("string"))
+    if registry is not None:
+        packed = packed.unionByName(_changes(source, registry, labels))
+    given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
+    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
+    given = given.observe(f"{LATE}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
+    schema = window_schema(source)
+    if registry is None:
+        rows = mapped(given.select("data"), unpacked, False, schema)
+        return source.finish(rows, source.lowered())
+    known = [T.StructField("id", T.StringType()), T.StructField("r", T.LongType())]
+    rows = mapped(given.select("data"), unpacked, True, T.StructType([*known, *schema]))
+    return source.finish_with(rows, source.lowered(), "id", "r")
+
+
+def _check(source: Source) -> None:
+    """Refuse what cannot run, and say what to do."""
+    if reason := obstacle(source):
+        raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
+    if DELAY not in source.frame.schema["ts"].metadata:
+        time = source.query.time
+        raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
+    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+        raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
+
+
+def _numbered(source: Source, buckets: int) -> DataFrame:
+    """Give rows as partials of themselves, with the number of their bucket as a key before the others."""
+    hashed = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
+    bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
+    keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.keys, start=1))
+    partials = [name for group in source.partials for name in group if name not in source.shared]
+    return source.lifted.select("t", bucket.alias("k0"), *keys, *partials)
+
+
+def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
+    """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
+    spark = source.frame.sparkSession
+    registry.settle()
+    files = spark.readStream.schema("change string").option("pathGlobFilter", CHANGES)
+    # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
+    texts = files.text(pattern(registry.path), wholetext=True)
+    everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
+    nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "grids": F.lit(None).cast("string")}
+    return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
+
+
+class Buckets(StatefulProcessor):
+    """Spark's side of a bucket: its state, its timer and its rows."""
+
+    def __init__(self, job: Job, first: int, registry: str | None) -> None:
+        self.job, self.first, self.registry = job, first, registry
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Name the state."""
+        self.handle = handle
+        self.head = handle.getValueState("head", _HEAD)
+        self.segments = handle.getMapState("segments", _NUMBER, _DATA)
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
+        """Take what the source and the registry have sent."""
+        for timer in self.handle.listTimers():
+            self.handle.deleteTimer(timer)
+        return self._stepped(key, _news(rows), timerValues)
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803
+        """Hear that the watermark has moved on."""
+        return self._stepped(key, News(), timerValues)
+
+    def close(self) -> None:
+        """Have nothing to close."""
+
+    def read(self, number: int) -> bytes:
+        """Give a segment."""
+        kept = self.segments.getValue((number,))
+        if kept is None:
+            raise InternalError(f"segment {number} of a bucket is not in its state. Please report this.")
+        return bytes(kept[0])
+
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a segment."""
+        self.segments.updateValue((number,), (data,))
+
+    def remove(self, number: int) -> None:
+        """Keep a segment no longer."""
+        self.segments.removeKey((number,))
+
+    def _stepped(self, key: Any, news: News, timers: Any) -> Iterator[Row]:
+        now = timers.getCurrentWatermarkInMs()
+        kept = self.head.get() if self.head.exists() else None
+        before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
+        outcome = step(self.job, before, self, news, now * 1000)
+        self.head.update((outcome.head.to_json(),))
+        self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
+        head = outcome.head
+        if self.registry and key[0] == self.first:
+            registry, query = WindowRegistry(self.registry), query_id()
+            if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
+                registry.report(query, told(head.terms), head.newest, head.missing)
+        if outcome.late:
+            yield Row(data=None, late=outcome.late, dropped=outcome.dropped)
+        for message in outcome.messages:
+            yield Row(data=message, late=0, dropped=0)
+
+
+def _news(rows: Iterable[Row]) -> News:
+    """Read what came for a bucket."""
+    slices: list[bytes] = []
+    changes: list[Change] = []
+    grids: set[str] = set()
+    latest = -FOREVER
+    for row in rows:
+        if row["change"] is not None:
+            changes.append(Change.from_json(row["change"]))
+            continue
+        latest = max(latest, row["latest"])
+        if row["data"]:
+            slices.append(row["data"])
+            grids.add(row["grids"])
+    cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
+    return News(tuple(slices), latest, tuple(changes), cut)
+
+
+def query_id() -> str:
+    """Give the id of the streaming query whose task this is; it stays the same over restarts from a checkpoint."""
+    context = TaskContext.get()
+    return (context and context.getLocalProperty("sql.streaming.queryId")) or ""

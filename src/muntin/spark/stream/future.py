@@ -1,0 +1,26 @@
+"""Rows ahead of the clock: set aside before they move the watermark, and counted."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from muntin.spark.input.source import LONGEST_WINDOW
+
+FUTURE = "muntin_future"
+"""How names begin under which query progress counts rows that were set aside: such observedMetrics have future."""
+
+
+def set_aside(frame: DataFrame, ahead: int) -> DataFrame:
+    """Leave out rows that are further ahead of the clock than so many microseconds, and count them.
+
+    Spark's clock stands still within a micro-batch and is logged with its offsets, so a micro-batch that is repeated
+    after a failure leaves out the same rows. The count stands between the filter and the source, where no filter is
+    pushed past it. Its name is new every time: Spark refuses two of one name in a query.
+    """
+    limit = F.unix_micros(F.current_timestamp()) + F.lit(int(min(ahead, LONGEST_WINDOW)))
+    is_ahead = F.col("t") > limit
+    counted = frame.observe(f"{FUTURE}_{uuid4().hex[:8]}", F.count_if(is_ahead).alias("future"))
+    return counted.where(~is_ahead)

@@ -1,0 +1,81 @@
+"""mt.state: what the checkpoint of a streaming query keeps, window by window."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
+
+from muntin.arrow.state.bucket import Head
+from muntin.arrow.state.terms import any_open
+from muntin.duration import Duration
+from muntin.errors import QueryError
+from muntin.paths import StrPath
+from muntin.spark.stream.checkpoints import heads, is_aggregation, operators, readable, store
+
+SLICES = "slices"
+"""What the slices of all windows together are called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an operator keeps: the open instances of windows of one length, or slices.
+
+    Packed slices are counted for every window that still needs them, and once more for all together.
+    """
+
+    operator: int
+    """Spark's number of the operator: 0 is the last step of the query."""
+    name: str
+    rows: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.rows:,}"
+
+
+def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept, ...]:
+    """Read from a checkpoint what is kept for which window, as of the last complete micro-batch.
+
+    Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
+    ids. Operators that are not Muntin's are left out.
+    """
+    place = readable(checkpoint)
+    session = spark or SparkSession.getActiveSession()
+    if session is None:
+        raise QueryError("no Spark session is active. Call mt.session() first, or give spark=.")
+    return tuple(kept for operator in operators(session, place) for kept in _kept(session, place, operator))
+
+
+def _kept(spark: SparkSession, place: str, operator: Row) -> Iterator[Kept]:
+    """Give what one operator keeps; nothing if it is none of ours."""
+    number = operator["operatorId"]
+    if is_aggregation(operator):
+        yield from _instances(number, store(spark, place, operator))
+    elif buckets := list(heads(spark, place, operator)):
+        yield from _packed(number, buckets)
+
+
+def _instances(number: int, rows: DataFrame) -> Iterator[Kept]:
+    """Count the instances of an aggregation by their length."""
+    names = rows.select("key.*").columns
+    if "slice" in names:
+        yield Kept(number, SLICES, rows.count())
+    elif "window" in names:
+        length = F.unix_micros("key.window.end") - F.unix_micros("key.window.start")
+        for row in rows.groupBy(length.alias("length")).count().orderBy("length").collect():
+            yield Kept(number, str(Duration(row["length"])), row["count"])
+
+
+def _packed(number: int, heads: list[Head]) -> Iterator[Kept]:
+    """Count packed slices, all of them and those of segments that each window still needs."""
+    counted = Counter({SLICES: 0})
+    for head in heads:
+        first, last, rows = (np.array([segment[place] for segment in head.segments], np.int64) for place in (1, 2, 3))
+        counted[SLICES] += int(rows.sum())
+        for term in head.terms:
+            counted[term.id] += int(rows[any_open([term], first, last, head.watermark)].sum())
+    return (Kept(number, name, count) for name, count in counted.items())

@@ -1,0 +1,47 @@
+"""Keys cut into chunks of time, so that one hot key uses all cores, and rows brought into order."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from muntin.arrow.batches import Chunks
+from muntin.plan.physical.batch import Statistics
+from muntin.spark.input.source import LONGEST_WINDOW, Events
+
+MANY_KEYS = 64
+"""From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
+
+
+def in_order(source: Events, parts: DataFrame, chunks: Chunks | None) -> DataFrame:
+    """Bring rows of one key and chunk together, sorted by key and time."""
+    together: list[str | Column] = list(source.keys)
+    if chunks is not None:
+        together.append(F.expr(_floor_div("t", chunks.stride)))
+    spread = parts.repartition(*together) if together else parts.repartition(1)
+    return spread.sortWithinPartitions(*map(F.expr, (*source.keys, "t")))  # a name alone would take more calls
+
+
+def chunk_length(longest: int, statistics: Statistics) -> int:
+    """Choose how long the time chunks are that keys are cut into, so that one hot key uses all cores.
+
+    Every chunk also needs the rows of one longest range after it (the halo), so chunks are several times as long.
+    """
+    halos = 8 if statistics.keys >= MANY_KEYS else 2
+    return max(halos * longest, min(statistics.span, LONGEST_WINDOW) // 64)
+
+
+def chunked(parts: DataFrame, chunks: Chunks, *, timeless: bool = False) -> DataFrame:
+    """Give every row a place in each chunk whose windows may contain it (see Chunks); null where it has no time."""
+    own = _floor_div("t", chunks.length)
+    earliest = _floor_div(f"(t - {chunks.halo - 1}L)", chunks.length)
+    within = f"CASE WHEN {earliest} = {own} THEN array({own}) ELSE sequence({earliest}, {own}) END"
+    places = f"transform({within}, chunk -> t + chunk * {chunks.halo}L)"
+    rest = [name for name in parts.columns if name != "t"]
+    explode = "explode_outer" if timeless else "explode"
+    return parts.selectExpr(f"{explode}({places}) AS t", *rest)
+
+
+def _floor_div(value: str, length: int) -> str:
+    """Divide whole numbers, rounding down; Spark's div rounds towards zero and its / is a float."""
+    return f"(({value} - pmod({value}, {length}L)) div {length}L)"
