@@ -11,7 +11,7 @@ import muntin as mt
 from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, WeaveAlgorithm
 from muntin.hints import INSTEAD
 from muntin.plan import ALGORITHMS
-from muntin.plan.physical.batch import STRATEGIES
+from muntin.plan.physical.shapes import STRATEGIES
 from muntin.plan.physical.stream import STRATEGIES as STREAM_STRATEGIES
 from muntin.plan.slicing.weave import ALGORITHMS as WEAVES
 

@@ -40,10 +40,11 @@ from muntin.functions import (
     variance,
 )
 from muntin.plan import Plan, plan
-from muntin.plan.physical.batch import PhysicalPlan, Statistics
+from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan
 from muntin.plan.physical.stream import StreamPlan
 from muntin.plan.slicing.weave import Weave, weave
+from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
 from muntin.registry import WindowRegistry
 from muntin.version import __version__

@@ -3,8 +3,14 @@ from time import process_time
 
 import pytest
 
-from muntin.plan.physical.batch import STRATEGIES, Group, Prices, Shape, Statistics, Work, choose, grouped, price
+from muntin.plan.physical.batch import choose
+from muntin.plan.physical.grouping import grouped, price
+from muntin.plan.physical.plans import Group
+from muntin.plan.physical.prices import Prices
+from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
+from muntin.plan.statistics import Statistics
 from muntin.window import Window, hopping, tumbling
 from muntin.workload import any_gen
 

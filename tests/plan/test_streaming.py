@@ -9,8 +9,9 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
-from muntin.plan.physical.batch import Statistics, Work
 from muntin.plan.physical.stream import STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream, price
+from muntin.plan.physical.work import Work
+from muntin.plan.statistics import Statistics
 
 TENS = tuple(mt.tumbling(f"{10 * n} minutes") for n in range(1, 11))
 SPARSE = StreamWork(Work(Statistics(10**7, keys=100, span=10**13), keys=1), 10_000_000)

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.choices import AnyStrategy
-from muntin.plan.physical.batch import Shape
+from muntin.plan.physical.shapes import Shape
 from tests.spark.cases import assert_same, plain_spark
 
 SHAPES: list[Any] = [shape.name.lower() for shape in Shape]

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.aggregates import Aggregate
-from muntin.plan.physical.batch import Shape
+from muntin.plan.physical.shapes import Shape
 from muntin.spark.input.source import expression, prepare, read
 from tests.spark.cases import assert_same, plain_spark
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import muntin as mt
-from muntin.plan.physical.batch import Shape
+from muntin.plan.physical.shapes import Shape
 from tests.spark.cases import assert_same, random_case
 
 SHAPES: list[Any] = ["auto", "independent", *(shape.name.lower() for shape in Shape if shape is not Shape.INDEPENDENT)]

@@ -11,8 +11,9 @@ from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strateg
 from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
-from muntin.plan.physical.batch import PhysicalPlan, Statistics
+from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.stream import StreamPlan, Terms
+from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
 from muntin.spark.batch.choice import plan_batch

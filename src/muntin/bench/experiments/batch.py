@@ -27,8 +27,8 @@ from muntin.bench.experiments.spark import (
     warmed,
 )
 from muntin.bench.record import Row
-from muntin.plan.physical.batch import STRATEGIES as SHAPES
-from muntin.plan.physical.batch import Shape
+from muntin.plan.physical.shapes import STRATEGIES as SHAPES
+from muntin.plan.physical.shapes import Shape
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_gen, sequential_sets

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from math import log2
 
-from muntin.plan.physical.batch import Statistics, Work
+from muntin.plan.physical.work import Work
 from muntin.plan.show.describe import describe_rolling
+from muntin.plan.statistics import Statistics
 
 FRAME = 0.4
 """A row given the frame of one range by plain Spark."""
@@ -42,7 +43,7 @@ class Rolling:
     def plain(self) -> float:
         """Price plain Spark, without what the kernels need too: the scan, the shuffle, the sort.
 
-        >>> from muntin.plan.physical.batch import Statistics
+        >>> from muntin.plan.statistics import Statistics
         >>> round(Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain())
         6200
         """
@@ -92,7 +93,7 @@ class RollingPlan:
 def frame_rows(work: Work, ranges: Iterable[int], counts: Iterable[int]) -> tuple[float, ...]:
     """Estimate how many rows the frames of ranges (in microseconds) and of counts have, at most those of a key.
 
-    >>> from muntin.plan.physical.batch import Statistics
+    >>> from muntin.plan.statistics import Statistics
     >>> frame_rows(Work(Statistics(1000, keys=10, span=1000)), ranges=[90, 10**9], counts=[7])
     (10.0, 100.0, 7.0)
     """

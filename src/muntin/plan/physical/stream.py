@@ -14,9 +14,10 @@ from muntin.choices import Late, Output, check_choice
 from muntin.duration import Duration, parse_duration
 from muntin.errors import QueryError
 from muntin.plan.figures import length
-from muntin.plan.physical.batch import Statistics, Work
+from muntin.plan.physical.work import Work
 from muntin.plan.show.describe import describe_stream
 from muntin.plan.slicing.grids import Grid, density, slicing
+from muntin.plan.statistics import Statistics
 from muntin.window import Length, Window
 
 ASSUMED = Statistics(1_000_000, keys=100, source="assumed; statistics= says better")

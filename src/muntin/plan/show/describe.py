@@ -10,10 +10,11 @@ from muntin.duration import Duration
 from muntin.plan.number import number
 
 if TYPE_CHECKING:
-    from muntin.plan.physical.batch import Group, PhysicalPlan, Statistics
+    from muntin.plan.physical.plans import Group, PhysicalPlan
     from muntin.plan.physical.rolling import RollingPlan
     from muntin.plan.physical.stream import StreamPlan
     from muntin.plan.slicing.grids import Grid
+    from muntin.plan.statistics import Statistics
     from muntin.window import Window
 
 

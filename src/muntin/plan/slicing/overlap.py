@@ -8,7 +8,7 @@ from muntin.plan.slicing.grids import Grid, density
 from muntin.window import Window
 
 if TYPE_CHECKING:
-    from muntin.plan.physical.batch import Statistics
+    from muntin.plan.statistics import Statistics
 
 
 def overlap(
@@ -19,7 +19,7 @@ def overlap(
     It reads instances of its parent, or slices that lie on some grids, or rows if there are neither; never more than
     there are rows.
 
-    >>> from muntin.plan.physical.batch import Statistics
+    >>> from muntin.plan.statistics import Statistics
     >>> overlap(Window(60, 10), Window(10), (), Statistics(rows=10**6, span=10**6))
     (6.0, 1.0)
     """

@@ -8,8 +8,10 @@ from pyspark.sql import types as T
 from muntin.arrow.batches import Chunks
 from muntin.arrow.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
 from muntin.plan.forest.logical import Plan
-from muntin.plan.physical.batch import Group, Shape, Statistics
+from muntin.plan.physical.plans import Group
+from muntin.plan.physical.shapes import Shape
 from muntin.plan.slicing.grids import Grid
+from muntin.plan.statistics import Statistics
 from muntin.spark.batch.native import merged, sliced
 from muntin.spark.input.source import Source
 from muntin.spark.workers.chunks import chunk_length, chunked, in_order

@@ -7,17 +7,13 @@ from dataclasses import replace
 from muntin.duration import natural_unit
 from muntin.plan import Plan
 from muntin.plan import plan as plan_windows
-from muntin.plan.physical.batch import (
-    STRATEGIES,
-    Group,
-    PhysicalPlan,
-    Prices,
-    Shape,
-    Statistics,
-    Work,
-    choose,
-)
+from muntin.plan.physical.batch import choose
+from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.prices import Prices
+from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
+from muntin.plan.statistics import Statistics
 from muntin.spark.input.source import Events, Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED

@@ -6,7 +6,8 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from muntin.plan.physical.batch import Group, PhysicalPlan, Shape
+from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
 from muntin.spark.batch.independent import independent
 from muntin.spark.batch.native import expand, slices_explode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from muntin.plan.physical.batch import Statistics
 from muntin.plan.physical.stream import ASSUMED
+from muntin.plan.statistics import Statistics
 from muntin.spark.input.files import FileSource, file_source, over
 from muntin.spark.input.source import Source, first_line
 from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample

@@ -11,7 +11,7 @@ from pyspark.sql import types as T
 
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
-from muntin.plan.physical.batch import Statistics
+from muntin.plan.statistics import Statistics
 from muntin.spark.input.source import LONGEST_WINDOW, Events
 from muntin.spark.plans import plan_size
 

@@ -16,8 +16,9 @@ from muntin.arrow.batches import Chunks
 from muntin.arrow.preceding import Task, roll
 from muntin.choices import RollingStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
-from muntin.plan.physical.batch import Statistics, Work
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, frame_rows
+from muntin.plan.physical.work import Work
+from muntin.plan.statistics import Statistics
 from muntin.query import check_aggregates, check_units, repeated, several
 from muntin.spark.batch.choice import prices
 from muntin.spark.batch.wide import wide_name

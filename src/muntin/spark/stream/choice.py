@@ -11,8 +11,9 @@ from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
-from muntin.plan.physical.batch import Statistics, Work
 from muntin.plan.physical.stream import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
+from muntin.plan.physical.work import Work
+from muntin.plan.statistics import Statistics
 from muntin.registry import WindowRegistry
 from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import DELAY, Source

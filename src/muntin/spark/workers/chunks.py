@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin.arrow.batches import Chunks
-from muntin.plan.physical.batch import Statistics
+from muntin.plan.statistics import Statistics
 from muntin.spark.input.source import LONGEST_WINDOW, Events
 
 MANY_KEYS = 64

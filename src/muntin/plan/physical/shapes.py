@@ -1,0 +1,43 @@
+"""The shapes in which a group of windows can be evaluated in batch, and the names that users call them by."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Shape(Enum):
+    """What is done with the rows of one group of windows."""
+
+    INDEPENDENT = "one window aggregation each"
+    EXPAND = "rows exploded into their windows, one aggregation"
+    SLICES_EXPLODE = "slices in SQL, exploded into their windows, merged in SQL"
+    SLICES_KERNEL = "slices in SQL, combined by kernels"
+    SOURCE_SLICES_KERNEL = "slices by kernels at the source, combined by kernels"
+    ROWS_KERNEL = "rows sorted by key and time, combined by kernels"
+    SOURCE_KERNEL = "windows by kernels at the source, merged in SQL"
+
+    @property
+    def uses_slices(self) -> bool:
+        """Whether windows of one group must have edges in common to be worth it."""
+        return self in (Shape.SLICES_EXPLODE, Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL)
+
+    @property
+    def uses_kernel(self) -> bool:
+        """Whether rows go to Python."""
+        return self.name.endswith("KERNEL")
+
+    @property
+    def needs_merge(self) -> bool:
+        """Whether partials are merged, and not rows aggregated."""
+        return self not in (Shape.INDEPENDENT, Shape.EXPAND)
+
+
+NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)
+KERNEL = (Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL, Shape.ROWS_KERNEL, Shape.SOURCE_KERNEL)
+STRATEGIES: dict[str, tuple[Shape, ...]] = {
+    "auto": tuple(Shape),
+    "independent": (Shape.INDEPENDENT,),
+    "native": NATIVE,
+    "kernel": KERNEL,
+} | {shape.name.lower(): (shape,) for shape in Shape if shape is not Shape.INDEPENDENT}
+"""The shapes that may be chosen under each name; a single shape by its own name is for tests and benchmarks."""

@@ -1,0 +1,52 @@
+"""What is known of an input: estimates are enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from muntin.duration import DAY
+from muntin.errors import QueryError
+from muntin.plan.figures import length, whole_number
+from muntin.window import Length
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known of the input: estimates are enough.
+
+    >>> Statistics(rows=1000, keys=10, span=10**6).rate
+    Fraction(1, 10000)
+    >>> Statistics(rows=1e6, span="1 day") == Statistics(1_000_000, span=86_400_000_000)
+    True
+    """
+
+    rows: int
+    keys: int
+    """Distinct keys."""
+    span: int
+    """From the first to the last event, in microseconds; text and timedelta are read as such."""
+    ordered: bool
+    """Whether rows arrive nearly in the order of time within a task."""
+    source: str
+    """Where the estimates are from."""
+
+    def __init__(
+        self,
+        rows: float,
+        keys: float = 1,
+        span: Length | float = DAY,
+        ordered: bool = True,
+        source: str = "given",
+    ) -> None:
+        if not isinstance(ordered, bool):
+            raise QueryError(f"ordered={ordered!r} is neither True nor False. Use True if rows come in order of time.")
+        numbers = {"rows": whole_number("rows", rows, 0), "keys": whole_number("keys", keys, 1)}
+        known = {"span": int(length("span", span, "1 day")), "ordered": ordered, "source": source}
+        for name, value in (numbers | known).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def rate(self) -> Fraction:
+        """Events per microsecond and key."""
+        return Fraction(max(1, self.rows), max(1, self.keys) * max(1, self.span))
