@@ -1,11 +1,14 @@
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from time import process_time
 
 import pytest
 
-from muntin.plan.physical.batch import choose
+import muntin as mt
+from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.grouping import grouped, price
-from muntin.plan.physical.plans import Group
+from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
 from muntin.plan.physical.shapes import STRATEGIES, Shape
 from muntin.plan.physical.work import Work
@@ -20,6 +23,49 @@ THIN = Work(Statistics(rows=10**7, keys=1, span=10**13))
 
 def anything(_: Shape) -> bool:
     return True
+
+
+def chosen(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Callable[[Shape], bool]) -> PhysicalPlan:
+    """Choose for one aggregate that some shapes can evaluate."""
+    able = frozenset(filter(allowed, Shape))
+    return choose(lambda asked: Bundle(asked, work, able), [(mt.min("v"),)], windows, strategy)
+
+
+def test_a_median_does_not_keep_sums_from_being_shared() -> None:
+    rows, anywhere = frozenset([Shape.INDEPENDENT, Shape.EXPAND]), frozenset(Shape)
+    sums, median = tuple(mt.sum(f"v{i}") for i in range(5)), (mt.median("v"),)
+    able = dict.fromkeys(sums, anywhere) | {median[0]: rows}
+
+    def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:
+        shapes = frozenset.intersection(*(able[one] for one in asked))
+        return Bundle(asked, replace(DENSE, columns=len(asked), holistic=int(median[0] in asked)), shapes)
+
+    windows = tuple(hopping(f"{n} min", "1 min") for n in range(10, 20))
+    plan = choose(bundling, [sums, median], windows, "auto")
+    assert plan.bundles == (sums, median)
+    assert next(group.shape for group in plan.groups if group.aggregates == median) in rows
+    assert all(group.shape.needs_merge for group in plan.groups if group.aggregates == sums)
+    assert plan.joining > 0
+    apart = [choose(bundling, [asked], windows, "auto").cost for asked in (sums, median)]
+    assert plan.cost == pytest.approx(sum(apart) + plan.joining)
+    assert any("+" in name for name, _ in plan.alternatives)
+    for strategy in ("kernel", "slices_kernel"):
+        plan = choose(bundling, [sums, median], windows, strategy)
+        assert all(group.shape in STRATEGIES[strategy] for group in plan.groups if group.aggregates == sums)
+    plan = choose(bundling, [sums, median], windows, "independent")
+    assert plan.bundles == ((*sums, *median),)
+
+
+def test_few_windows_are_evaluated_together_where_a_join_would_cost_more() -> None:
+    rows = frozenset([Shape.INDEPENDENT, Shape.EXPAND])
+    able = {mt.sum("v"): frozenset(Shape), mt.median("v"): rows}
+    work = Work(Statistics(rows=10**5, keys=10**4, span=10**12))
+
+    def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:
+        return Bundle(asked, work, frozenset.intersection(*(able[one] for one in asked)))
+
+    plan = choose(bundling, [(one,) for one in able], (tumbling("1 min"), tumbling("5 min")), "auto")
+    assert plan.bundles == (tuple(able),)
 
 
 def test_windows_with_no_common_divisor_are_not_cut_into_slices_as_fine_as_the_events() -> None:
@@ -39,7 +85,7 @@ def test_edges_are_counted_for_few_pairs_of_groups(work: Work) -> None:
     """Planning time follows the counts; counted for every pair of twenty windows, edges are counted 549 times."""
     windows = tuple(tumbling(f"{n} seconds") for n in primes(20))
     _density.cache_clear()
-    choose(work, windows, "auto", anything)
+    chosen(work, windows, "auto", anything)
     assert _density.cache_info().misses <= 5 * len(windows)
 
 
@@ -47,7 +93,7 @@ def test_a_hundred_windows_are_chosen_for_in_a_moment() -> None:
     """A second is the goal for windows with no common divisor; the bound leaves room for a busy machine."""
     windows = tuple(hopping(f"{3 * n + 1} seconds", f"{n} seconds") for n in primes(100))
     start = process_time()
-    choose(THIN, windows, "auto", anything)
+    chosen(THIN, windows, "auto", anything)
     assert process_time() - start < 5
 
 
@@ -84,22 +130,22 @@ def test_windows_with_a_common_divisor_share_one_slicing() -> None:
 
 def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     windows = tuple(tumbling(f"{n} minutes") for n in range(1, 21))
-    found = choose(DENSE, windows, "auto", anything)
+    found = chosen(DENSE, windows, "auto", anything)
     costs = dict(found.alternatives)
     assert len(costs) == len(Shape)
     assert found.cost == pytest.approx(min(costs.values()))
-    assert choose(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in STRATEGIES["native"]
+    assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in STRATEGIES["native"]
 
 
 def test_one_window_is_not_shared() -> None:
     small = Work(Statistics(rows=1000, keys=3, span=10**10))
-    assert choose(small, (tumbling("1 hour"),), "auto", anything).groups[0].shape in (Shape.INDEPENDENT, Shape.EXPAND)
+    assert chosen(small, (tumbling("1 hour"),), "auto", anything).groups[0].shape in (Shape.INDEPENDENT, Shape.EXPAND)
 
 
 def test_fine_slides_are_never_exploded() -> None:
     windows = (hopping("30 days", "1 hour"), hopping("1 day", "1 minute"))
     work = Work(Statistics(rows=10**6, keys=100, span=90 * 86_400_000_000))
-    assert choose(work, windows, "auto", anything).groups[0].shape.uses_kernel
+    assert chosen(work, windows, "auto", anything).groups[0].shape.uses_kernel
 
 
 @pytest.mark.parametrize("shape", list(Shape))

@@ -20,7 +20,7 @@ import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.paths import pattern
 from muntin.registry import WindowRegistry
-from muntin.spark.input.source import prepare
+from muntin.spark.input.reading import prepare
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import LATE, columnar
 from muntin.spark.stream.fingerprints import fingerprint

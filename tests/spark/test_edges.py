@@ -17,7 +17,8 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.plan.physical.shapes import Shape
-from muntin.spark.input.source import expression, prepare, read
+from muntin.spark.input.checking import expression
+from muntin.spark.input.reading import prepare, read
 from tests.spark.cases import assert_same, plain_spark
 
 SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
@@ -74,12 +75,16 @@ def test_overflow_follows_the_session(spark: SparkSession) -> None:
 
 
 def test_columns_that_are_the_same_travel_once(spark: SparkSession) -> None:
-    """Least, greatest, sum and average of one column need that column once, and counts of what is not null one more."""
+    """Least, greatest, sum and average of one column need that column once, and counts of what is not null one more.
+
+    The average has no partials of its own: it is made of those of the sum and of the count.
+    """
     df = events(spark, [(i, i % 7 + 0.5) for i in range(100)], "double")
     asked = [mt.min("v"), mt.max("v"), mt.sum("v"), mt.avg("v"), mt.count("v"), mt.count()]
-    source = prepare(df, "ts", (), WINDOWS, asked)
-    assert source.lifted.columns == ["t", "p0", "p4", "p6"]
-    assert source.shared == {"p1": "p0", "p2": "p0", "p3": "p0", "p5": "p4"}
+    source = prepare(df, "ts", (), WINDOWS, asked).events
+    assert source.partials == ["p0", "p1", "p2", "p3", "p4"]
+    assert source.lifted.columns == ["t", "p0", "p3", "p4"]
+    assert source.shared == {"p1": "p0", "p2": "p0"}
     rolling = read(df, expression(df, "ts", "time"), [expression(df, "v", "by")], (mt.max("v"),), carry=True)
     assert rolling.shared == {"c1": "p0"}
     plain = [F.min("v"), F.max("v"), F.sum("v"), F.avg("v"), F.count("v"), F.count("*")]
@@ -192,7 +197,7 @@ def test_times_that_are_not_deterministic_are_evaluated_once(spark: SparkSession
     draw = F.udf(lambda: __import__("random").randrange(10**6), "long").asNondeterministic()
     df = spark.range(0, 200, 1, 2)
     source = prepare(df, F.timestamp_seconds(draw()), (), WINDOWS, mt.count())
-    times = source.frame.select(F.unix_micros("ts") == F.col("t")).distinct().collect()
+    times = source.events.frame.select(F.unix_micros("ts") == F.col("t")).distinct().collect()
     assert [row[0] for row in times] == [True]
 
 

@@ -20,8 +20,10 @@ from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.batch.wide import check_wide, wide
 from muntin.spark.input.columns import Aggregates, Key, as_aggregates
+from muntin.spark.input.events import Events
 from muntin.spark.input.frame import check_frame
-from muntin.spark.input.source import Source, prepare
+from muntin.spark.input.reading import prepare
+from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import check_known, known
 from muntin.spark.stream.choice import (
     ANY_WINDOW,
@@ -145,6 +147,6 @@ def _checked(
     return source
 
 
-def _history(source: Source, history: DataFrame, time: Key, keys: tuple[Key, ...]) -> Source:
+def _history(source: Source, history: DataFrame, time: Key, keys: tuple[Key, ...]) -> Events:
     """Read another DataFrame for the query of a source."""
-    return prepare(history, time, keys, source.query.windows, source.query.aggregates)
+    return prepare(history, time, keys, source.query.windows, source.query.aggregates).events

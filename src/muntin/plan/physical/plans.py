@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.show.describe import describe
@@ -14,7 +15,7 @@ from muntin.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Windows that are evaluated together, and how."""
+    """Windows and aggregates that are evaluated together, and how."""
 
     windows: tuple[Window, ...]
     shape: Shape
@@ -29,6 +30,8 @@ class Group:
     """Which window reads which, where kernels combine them."""
     techniques: tuple[str, ...] = ()
     """How each of them is combined, and why."""
+    aggregates: tuple[Aggregate, ...] = ()
+    """What is evaluated over the windows."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,11 +46,18 @@ class PhysicalPlan:
     notes: tuple[str, ...] = ()
     """Why shapes were left out, and what would help."""
     logical: Plan | None = None
+    joining: float = 0.0
+    """What it costs to put the aggregates of several groups together, where the same windows are in several."""
 
     @property
     def cost(self) -> float:
         """The estimated core-microseconds."""
-        return sum(group.cost for group in self.groups)
+        return sum(group.cost for group in self.groups) + self.joining
+
+    @property
+    def bundles(self) -> tuple[tuple[Aggregate, ...], ...]:
+        """The aggregates that are evaluated together, each set once."""
+        return tuple(dict.fromkeys(group.aggregates for group in self.groups))
 
     def explain(self) -> str:
         """Write the plan as text: the choice, the alternatives with their costs, and the logical plan."""

@@ -29,6 +29,14 @@ class Prices:
     """A row sorted in Python."""
     element: float = 0.004
     """A value read by a kernel."""
+    join: float = 1.0
+    """A result row put together with what other aggregates have for the same instance."""
+    holistic: float = 0.8
+    """A row kept for an aggregate that needs all rows of an instance."""
+    distinct: float = 0.9
+    """A row into an exact distinct count."""
+    member: float = 0.5
+    """A value put into a set."""
     branch: float = 60_000
     """A branch of a union: planned, compiled, scheduled."""
     stage: float = 150_000

@@ -52,6 +52,14 @@ class Work:
     prices: Prices = field(default_factory=Prices)
     shared: int = 0
     """Partial columns that are the same as others as long as a partial is one row."""
+    holistic: int = 0
+    """Aggregates that need the rows of every instance."""
+    sets: int = 0
+    """Aggregates whose partials are sets, which grow with the rows."""
+
+    def joined(self, rows: float) -> float:
+        """Price result rows that are put together with those of other aggregates."""
+        return self.prices.stage + rows * self.prices.join * (1 + 0.15 * self.keys + 0.1 * self.columns)
 
     def occupied(self, cells: float, marks: float) -> float:
         """Estimate how many of some cells are hit by marks thrown at random."""
@@ -115,20 +123,23 @@ def cost(work: Work, load: Load, shape: Shape) -> tuple[float, float]:
     p, rows, out = work.prices, work.statistics.rows, load.out
     wide = 1 + 0.25 * (work.columns - 1) + 0.15 * work.keys
     read = rows * (p.scan + 0.02 * (work.columns + work.keys))
+    heavy = work.holistic * p.holistic + work.sets * p.distinct
     slices = work.sliced(load.edges) if shape.uses_slices else 0.0
     match shape:
         case Shape.INDEPENDENT:
             copies = rows * load.copies
-            cost = (
-                load.windows * (p.branch + p.stage + read) + copies * (p.group * wide + p.window) + out * p.emit * wide
-            )
+            cost = load.windows * (p.branch + p.stage + read)
+            cost += copies * (p.group * wide + p.window + heavy) + out * p.emit * wide
         case Shape.EXPAND:
             copies = rows * load.copies
-            cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode) + out * p.emit * wide
+            cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode + heavy) + out * p.emit * wide
         case Shape.SLICES_EXPLODE:
             copies = slices * load.copies
             cost = p.branch + 2 * p.stage + read + rows * p.group * wide + slices * p.emit * wide
             cost += copies * (p.group * wide + p.explode) + out * p.emit * wide
+            cost += (
+                work.sets * p.member * (rows + rows * load.copies)
+            )  # each value into its slice, and into its windows
         case Shape.SLICES_KERNEL:
             cost = p.branch + 2 * p.stage + p.python + read + rows * (p.group + 0.01 * load.grids) * wide
             cost += slices * (p.emit + p.exchange) * wide + work.sent(slices) + work.combining(load, slices)

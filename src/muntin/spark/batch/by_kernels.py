@@ -21,25 +21,25 @@ from muntin.spark.workers.passage import mapped
 
 def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     """Evaluate a group of windows by kernels, in the shape that was chosen for it."""
-    forest = group.forest
+    forest, events = group.forest, source.events
     if group.shape is Shape.SOURCE_KERNEL:
         task = _task(source, forest)
-        return merged(source, mapped(source.lifted, windows_at_source, task, window_schema(source), source.shared))
+        return merged(source, mapped(events.lifted, windows_at_source, task, window_schema(events), events.shared))
     longest = max(int(window.range) for window in group.windows)
     chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
         case Shape.SLICES_KERNEL:
             parts = chunked(sliced(source, group.grids), chunks)
         case Shape.SOURCE_SLICES_KERNEL:
-            schema = T.StructType([T.StructField("t", T.LongType()), *tail(source)])
+            schema = T.StructType([T.StructField("t", T.LongType()), *tail(events)])
             task = _task(source, chunks=chunks, grids=group.grids)
-            parts = mapped(source.lifted, slices_at_source, task, schema, source.shared)
+            parts = mapped(events.lifted, slices_at_source, task, schema, events.shared)
         case _:
-            parts = chunked(source.lifted, chunks)
-    ordered = in_order(source, parts, chunks)
-    shared = {name: other for name, other in source.shared.items() if name not in parts.columns}
-    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(source), shared)
-    return source.finish(windows, source.lowered())
+            parts = chunked(events.lifted, chunks)
+    ordered = in_order(events, parts, chunks)
+    shared = {name: other for name, other in events.shared.items() if name not in parts.columns}
+    windows = mapped(ordered, combine, _task(source, forest, chunks), window_schema(events), shared)
+    return source.finish(windows, events.lowered())
 
 
 def _task(
@@ -47,4 +47,4 @@ def _task(
 ) -> Task:
     numbers = {window: number for number, window in enumerate(source.query.windows)}
     nodes = () if forest is None else nodes_of(forest, numbers)
-    return Task(nodes, layout(source, chunks), grids)
+    return Task(nodes, layout(source.events, chunks), grids)

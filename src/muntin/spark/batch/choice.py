@@ -2,62 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+from muntin.aggregates import Aggregate, Merge
 from muntin.duration import natural_unit
 from muntin.plan import Plan
 from muntin.plan import plan as plan_windows
-from muntin.plan.physical.batch import choose
+from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
 from muntin.plan.physical.shapes import STRATEGIES, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.source import Events, Source
+from muntin.spark.input.events import Events
+from muntin.spark.input.parts import Recipe
+from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.workers.layout import obstacle, reduced_parts
+from muntin.spark.workers.layout import aggregate_obstacle, key_obstacle, reducers
 from muntin.techniques import Need, cheapest
 from muntin.window import Window
 
 
 def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
     """Choose the physical plan; unless it can only be the plain one, that needs statistics, and so a small job."""
-    notes = []
-    shareable = all(made.mergeable for made in source.recipes)
-    stopped = obstacle(source) if shareable else None
-    if not shareable:
-        holistic = next(made.aggregate for made in source.recipes if not made.mergeable)
-        notes.append(f"{holistic!r} is evaluated from the rows of every window, and the others with it")
-    elif stopped:
-        notes.append(f"kernels are left out: {stopped}")
-
-    windows = source.query.windows
-    alone = strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling  # nothing is shared with anything
-
-    def allowed(shape: Shape) -> bool:
-        unfit = (shape.needs_merge and not shareable) or (shape.uses_kernel and stopped)
-        return not unfit and not (alone and shape is not Shape.INDEPENDENT)
-
-    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
+    windows, events = source.query.windows, source.events
+    keys = key_obstacle(events)
+    able = {made.aggregate: _shapes(made, keys) for made in events.recipes}
+    if strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling:  # nothing is shared with anything
+        able = dict.fromkeys(able, frozenset([Shape.INDEPENDENT]))
+    classes = [tuple(asked for asked in able if able[asked] == shapes) for shapes in dict.fromkeys(able.values())]
     if statistics is None:
-        statistics = Statistics(1_000_000, source="assumed") if _only_one_way(shapes) else measure(source)
-    charged, hint = prices(source)
-    notes += hint
-    columns = sum(len(names) for names in source.partials) or len(source.recipes)
-    work = Work(statistics, columns, len(source.keys), charged, len(source.shared))
-    physical = choose(work, source.query.windows, strategy, allowed)
-    logical = _forest(source, source.query.windows, statistics)
+        only = len(classes) == 1 and _is_only_way([s for s in STRATEGIES[strategy] if s in next(iter(able.values()))])
+        statistics = Statistics(1_000_000, source="assumed") if only else measure(events)
+    charged, hint = prices(events)
+
+    def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
+        bundled = source.only(asked).events
+        columns = len(bundled.partials) or len(asked)
+        work = Work(
+            *(statistics, columns, len(events.keys), charged, len(bundled.shared)),
+            holistic=sum(not made.mergeable for made in bundled.recipes),
+            sets=sum(kept.part.how is Merge.UNION for kept in bundled.parts),
+        )
+        return Bundle(asked, work, frozenset.intersection(*(able[one] for one in asked)))
+
+    physical = choose(bundling, classes, windows, strategy)
+    logical = _forest(windows, source.query.aggregates, statistics)
     return replace(
         physical,
         groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
         logical=logical,
-        notes=tuple(notes),
+        notes=(*_notes(events, keys), *hint),
     )
 
 
-def _only_one_way(shapes: list[Shape]) -> bool:
+def _shapes(made: Recipe, keys: str | None) -> frozenset[Shape]:
+    """Give the shapes that can evaluate an aggregate."""
+    kernels = made.mergeable and not keys and aggregate_obstacle(made) is None
+    return frozenset(
+        shape for shape in Shape if (made.mergeable or not shape.needs_merge) and (kernels or not shape.uses_kernel)
+    )
+
+
+def _notes(events: Events, keys: str | None) -> Iterator[str]:
+    """Say what keeps aggregates from being shared, or kernels from taking them."""
+    if keys:
+        yield f"kernels are left out: {keys}"
+    for made in events.recipes:
+        if not made.mergeable:
+            yield f"{made.aggregate!r} is evaluated from the rows of every window"
+        elif not keys and (reason := aggregate_obstacle(made)):
+            yield f"kernels are left out for it: {reason}"
+
+
+def _is_only_way(shapes: list[Shape]) -> bool:
     """Tell whether no statistics could change a plan: one shape is left, and it has neither slices nor chunks."""
     return shapes in ([Shape.INDEPENDENT], [Shape.EXPAND])
 
@@ -67,18 +88,21 @@ def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: 
     if not group.shape.uses_kernel:
         return group
     together = len(physical.groups) == 1
-    forest = logical if together else _forest(source, group.windows, physical.statistics)
-    return replace(group, forest=forest, techniques=techniques(source, group, forest, physical.statistics))
+    forest = logical if together else _forest(group.windows, group.aggregates, physical.statistics)
+    bundled = source.only(group.aggregates).events
+    return replace(group, forest=forest, techniques=techniques(bundled, group, forest, physical.statistics))
 
 
-def techniques(source: Source, group: Group, forest: Plan, statistics: Statistics) -> tuple[str, ...]:
+def techniques(events: Events, group: Group, forest: Plan, statistics: Statistics) -> tuple[str, ...]:
     """Say how every window with overlapping instances will be combined, if the statistics are right.
 
     The choice itself is made for every batch, by the same prices and the ranges that are there.
     """
     kinds: dict[frozenset[Need], list[str]] = {}
-    for aggregate, made, _ in reduced_parts(source):
-        kinds.setdefault(frozenset(made.offers), []).append(repr(aggregate))
+    reduces = {kept.part.key: one for kept, one in zip(events.parts, reducers(events), strict=True)}
+    for made in events.recipes:
+        for part in made.parts:
+            kinds.setdefault(frozenset(reduces[part.key].offers), []).append(repr(made.aggregate))
     lines = []
     for node in forest.nodes:
         members, arrivals = overlap(node.window, node.parent, group.grids, statistics)
@@ -92,9 +116,9 @@ def techniques(source: Source, group: Group, forest: Plan, statistics: Statistic
     return tuple(lines)
 
 
-def prices(source: Events) -> tuple[Prices, list[str]]:
+def prices(events: Events) -> tuple[Prices, list[str]]:
     """Give the prices in the DataFrame's own session, and what would make it quicker."""
-    conf = source.frame.sparkSession.conf
+    conf = events.frame.sparkSession.conf
     if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):
         return Prices(), []
     return Prices(transfer=0.25, column=0.08), [
@@ -102,6 +126,6 @@ def prices(source: Events) -> tuple[Prices, list[str]]:
     ]
 
 
-def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics) -> Plan:
+def _forest(windows: tuple[Window, ...], aggregates: tuple[Aggregate, ...], statistics: Statistics) -> Plan:
     unit = natural_unit([length for window in windows for length in window.shape])
-    return plan_windows(windows, source.query.aggregates, rate=statistics.rate * unit)
+    return plan_windows(windows, aggregates, rate=statistics.rate * unit)

@@ -1,22 +1,58 @@
-"""A physical plan on Spark: every group in its shape, and their union."""
+"""A physical plan on Spark: every group in its shape, windows put below one another, aggregates side by side."""
 
 from __future__ import annotations
 
 from functools import reduce
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
+from muntin.aggregates import Aggregate
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
 from muntin.spark.batch.independent import independent
 from muntin.spark.batch.native import expand, slices_explode
+from muntin.spark.input.parts import Recipe, Step
 from muntin.spark.input.source import Source
 
 
 def evaluate_batch(source: Source, physical: PhysicalPlan) -> DataFrame:
     """Give the DataFrame of a plan."""
-    return reduce(DataFrame.union, [_evaluated(source, group, physical) for group in physical.groups])
+    bundles = physical.bundles
+    if len(bundles) == 1:
+        return _below(source, physical.groups, physical)
+    parts = []
+    for aggregates in bundles:
+        bundled = source.only(aggregates)
+        groups = tuple(group for group in physical.groups if group.aggregates == aggregates)
+        parts.append(_safe(source, aggregates, _below(bundled, groups, physical)))
+    return _beside(source, parts)
+
+
+def _below(source: Source, groups: tuple[Group, ...], physical: PhysicalPlan) -> DataFrame:
+    """Evaluate groups of other windows, and put their results below one another."""
+    return reduce(DataFrame.union, [_evaluated(source, group, physical) for group in groups])
+
+
+def _safe(source: Source, aggregates: tuple[Aggregate, ...], result: DataFrame) -> DataFrame:
+    """Give the long layout of some aggregates under safe names, by their places in the query."""
+    places = {asked: place for place, asked in enumerate(source.query.aggregates)}
+    return result.toDF("id", "window", *source.events.keys, *(f"a{places[asked]}" for asked in aggregates))
+
+
+def _beside(source: Source, parts: list[DataFrame]) -> DataFrame:
+    """Put the aggregates of each instance side by side: every part has all instances, each of them once."""
+    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    values = [f"any_value(a{place}, true) AS a{place}" for place in range(len(source.query.aggregates))]
+    together = rows.groupBy("id", "window", *source.events.keys).agg(*map(F.expr, values))
+    results = [_as_alone(made, name) for made, name in zip(source.events.recipes, source.events.plain, strict=True)]
+    return source.named(together, results, "id", "window")
+
+
+def _as_alone(made: Recipe, name: Step) -> Step:
+    """Give a result that is never null in plain Spark as one that is never null: counts alone are such."""
+    return name if made.result is None or made.result.nullable else f"coalesce({name}, 0L)"
 
 
 def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFrame:

@@ -14,17 +14,17 @@ from muntin.window import Window
 
 def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     """Evaluate every window alone, as a Spark user writes it."""
-    steps = [made.plain for made in source.recipes]
+    steps = [made.plain for made in source.events.recipes]
     texts = [step for step in steps if isinstance(step, str)]
     if len(texts) < len(steps):  # a function in Python has no name in a text
-        return reduce(DataFrame.union, [alone(source, window, source.frame) for window in windows])
+        return reduce(DataFrame.union, [alone(source, window, source.events.frame) for window in windows])
     return _statement(source, windows, texts)
 
 
 def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> DataFrame:
     """Evaluate one window over rows, whose groups some columns divide further."""
     groups = plain(source, frame, spark_window("ts", window), *within)
-    return source.named(groups, source.plain, literal(window.label), "window")
+    return source.named(groups, source.events.plain, literal(window.label), "window")
 
 
 def spark_window(time: str, window: Window) -> Column:
@@ -39,12 +39,12 @@ def _window(time: str, window: Window) -> str:
 
 def _statement(source: Source, windows: tuple[Window, ...], aggregates: list[str]) -> DataFrame:
     """Evaluate all windows in one statement: Spark is called once, and analyses once, however many they are."""
-    steps = ", ".join([*source.keys, *(f"{step} AS a{i}" for i, step in enumerate(aggregates))])
+    steps = ", ".join([*source.events.keys, *(f"{step} AS a{i}" for i, step in enumerate(aggregates))])
     branches = []
     for window in windows:
-        id, groups = f"coalesce({literal(window.label)}, '')", ", ".join([*source.keys, _window("ts", window)])
+        id, groups = f"coalesce({literal(window.label)}, '')", ", ".join([*source.events.keys, _window("ts", window)])
         branches.append(f"SELECT {id} AS id, window, {steps} FROM {{rows}} GROUP BY {groups}")  # noqa: S608 - our own
-    return source.frame.sparkSession.sql(_union(branches), rows=source.frame).toDF(*source.query.outputs)
+    return source.events.frame.sparkSession.sql(_union(branches), rows=source.events.frame).toDF(*source.query.outputs)
 
 
 def _union(branches: list[str]) -> str:

@@ -8,15 +8,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin.plan.slicing.grids import Grid
-from muntin.spark.input.recipes import named
+from muntin.spark.input.parts import named
 from muntin.spark.input.source import Source
 from muntin.window import Window
 
 
 def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     """Explode every row into its windows and aggregate once."""
-    frame = plain(source, exploded(source.rows, numbered(source, windows)), "w", "s")
-    return source.finish(frame, source.plain)
+    frame = plain(source, exploded(source.events.rows, numbered(source, windows)), "w", "s")
+    return source.finish(frame, source.events.plain)
 
 
 def slices_explode(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...]) -> DataFrame:
@@ -26,36 +26,34 @@ def slices_explode(source: Source, windows: tuple[Window, ...], grids: tuple[Gri
 
 def sliced(source: Source, grids: tuple[Grid, ...]) -> DataFrame:
     """Aggregate rows by key and slice; column t becomes the start of the slice."""
-    return partials(source, source.rows, F.expr(f"{slice_start('t', grids)} AS t"))
+    return partials(source, source.events.rows, F.expr(f"{slice_start('t', grids)} AS t"))
 
 
 def merged(source: Source, frame: DataFrame) -> DataFrame:
     """Merge partials of the same key and window instance, and give the results."""
-    return source.finish(merge(source, frame, "w", "s"), source.lowered())
+    return source.finish(merge(source, frame, "w", "s"), source.events.lowered())
 
 
 def plain(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
     """Aggregate rows by key and some columns, as a Spark user writes it."""
-    columns = (named(made.plain, f"a{i}") for i, made in enumerate(source.recipes))
-    return frame.groupBy(*source.keys, *within).agg(*columns)
+    columns = (named(made.plain, f"a{i}") for i, made in enumerate(source.events.recipes))
+    return frame.groupBy(*source.events.keys, *within).agg(*columns)
 
 
 def partials(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
     """Aggregate rows by key and some columns into partials."""
-    steps = [step for made in source.recipes for step in made.partials]
-    names = [name for group in source.partials for name in group]
-    return frame.groupBy(*source.keys, *within).agg(*map(named, steps, names))
+    steps = [step for kept in source.events.parts for step in kept.part.partials]
+    return frame.groupBy(*source.events.keys, *within).agg(*map(named, steps, source.events.partials))
 
 
 def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
     """Merge partials by key and some columns."""
     columns = [
         named(step, name)
-        for made, names in zip(source.recipes, source.partials, strict=True)
-        if made.merge is not None
-        for step, name in zip(made.merge(*names), names, strict=True)
+        for part, names in source.events.parts
+        for step, name in zip(part.merge(*names), names, strict=True)
     ]
-    return frame.groupBy(*source.keys, *within).agg(*columns)
+    return frame.groupBy(*source.events.keys, *within).agg(*columns)
 
 
 def slice_start(time: str, grids: tuple[Grid, ...]) -> str:

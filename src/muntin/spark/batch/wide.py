@@ -50,11 +50,11 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
     """Turn the long layout wide; a window that has no rows, or does not end at that time, gives null."""
     names = wide_names(source)
     safe = {aggregate.name: f"a{i}" for i, aggregate in enumerate(source.query.aggregates)}
-    long = result.toDF("id", "window", *source.keys, *safe.values())
+    long = result.toDF("id", "window", *source.events.keys, *safe.values())
     cells = ", ".join(
         f"any_value(CASE WHEN id = {literal(label)} THEN struct({safe[name]} AS value) END, true) AS c{i}"
         for i, (name, label) in enumerate(names)
     )
-    rows = long.groupBy(*source.keys, F.expr("window.`end` AS e")).agg(F.expr(f"struct({cells}) AS cells"))
-    columns = ["e", *source.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
+    rows = long.groupBy(*source.events.keys, F.expr("window.`end` AS e")).agg(F.expr(f"struct({cells}) AS cells"))
+    columns = ["e", *source.events.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
     return rows.selectExpr(*columns).toDF(END, *source.query.by, *names.values())

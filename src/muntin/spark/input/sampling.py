@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from muntin.plan.physical.stream import ASSUMED
 from muntin.plan.statistics import Statistics
+from muntin.spark.input.checking import first_line
 from muntin.spark.input.files import FileSource, file_source, over
-from muntin.spark.input.source import Source, first_line
+from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
 
 FILES = 4
@@ -20,21 +21,21 @@ def sampled(source: Source) -> Statistics:
     Nothing that goes wrong here is an error: the stream itself will meet it, or not.
     """
     try:
-        files = file_source(source.frame)
+        files = file_source(source.events.frame)
         return _sampled(source, files) if files else ASSUMED
     except Exception as error:  # of whatever reader, user function or version of Spark
         return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {first_line(error)}")
 
 
 def _sampled(source: Source, files: FileSource) -> Statistics:
-    spark = source.frame.sparkSession
+    spark = source.events.frame.sparkSession
     everything = files.read(spark)
     names = sorted(everything.inputFiles())
     if not names:
         return replace(ASSUMED, source=f"{ASSUMED.source}; no file has come yet")
     opened = names[:FILES]
     first = files.read(spark, opened).limit(SAMPLE)
-    sample = first_rows(replace(source, frame=over(source.frame, first)))
+    sample = first_rows(source.over(over(source.events.frame, first)).events)
     if not len(sample):
         return replace(ASSUMED, source=f"{ASSUMED.source}; the first {SAMPLE:,} rows of its files give none")
     read = SAMPLE if len(sample) == SAMPLE else first.count()

@@ -12,7 +12,7 @@ from pyspark.sql import types as T
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.source import LONGEST_WINDOW, Events
+from muntin.spark.input.events import LONGEST_WINDOW, Events
 from muntin.spark.plans import plan_size
 
 SAMPLE = 4_000
@@ -48,24 +48,24 @@ def check_known(given: object) -> None:
         )
 
 
-def measure(source: Events) -> Statistics:
+def measure(events: Events) -> Statistics:
     """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
-    sample = first_rows(source)
+    sample = first_rows(events)
     seen = len(sample)
     if seen < SAMPLE:  # that is all of it
         return of_sample(sample, seen, "all rows")
-    return of_sample(sample, max(seen, estimated_rows(source.frame)), f"Spark's estimate and the first {seen} rows")
+    return of_sample(sample, max(seen, estimated_rows(events.frame)), f"Spark's estimate and the first {seen} rows")
 
 
-def first_rows(source: Events) -> Longs:
+def first_rows(events: Events) -> Longs:
     """Give time and key, as a hash, of the first rows; one small job."""
-    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(source))
-    rows = source.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
+    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(events))
+    rows = events.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
     return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
 
-def _keys(source: Events) -> Iterable[tuple[str, T.DataType]]:
-    return zip(source.keys, source.key_types, strict=True)
+def _keys(events: Events) -> Iterable[tuple[str, T.DataType]]:
+    return zip(events.keys, events.key_types, strict=True)
 
 
 def _nested(found: T.DataType) -> bool:

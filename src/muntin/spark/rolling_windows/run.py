@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, WindowSpec
@@ -22,10 +22,12 @@ from muntin.plan.statistics import Statistics
 from muntin.query import check_aggregates, check_units, repeated, several
 from muntin.spark.batch.choice import prices
 from muntin.spark.batch.wide import wide_name
+from muntin.spark.input.checking import alike, check_lengths, expression, first_line, folding, is_set
 from muntin.spark.input.columns import Aggregates, Key, as_aggregates
+from muntin.spark.input.events import Events
 from muntin.spark.input.frame import check_frame
-from muntin.spark.input.recipes import column
-from muntin.spark.input.source import Events, alike, check_lengths, expression, first_line, folding, is_set, read
+from muntin.spark.input.parts import column
+from muntin.spark.input.reading import read
 from muntin.spark.input.statistics import check_known, known, measure
 from muntin.spark.input.travel import travels
 from muntin.spark.workers.chunks import chunk_length, chunked, in_order
@@ -69,6 +71,8 @@ class Request:
     """The input's columns."""
     names: tuple[tuple[str, ...], ...]
     """The result's column of every aggregate and frame."""
+    types: tuple[T.DataType, ...]
+    """The type of every aggregate's results."""
 
     @property
     def carried(self) -> list[str]:
@@ -79,8 +83,8 @@ class Request:
         """Give the input's columns their names again, and every aggregate's result over every frame its own."""
         kept = [F.col(safe).alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
         made = [
-            result.cast(field.dataType).alias(name)
-            for field, columns, names in zip(self.events.results, results, self.names, strict=True)
+            result.cast(given).alias(name)
+            for given, columns, names in zip(self.types, results, self.names, strict=True)
             for result, name in zip(columns, names, strict=True)
         ]
         return frame.select(*kept, *made)
@@ -190,18 +194,18 @@ def _checked(
     if twice := repeated(key.name for key in named):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
     events = read(df, when, named, aggregates, carry=True)
-    events = replace(events, results=_results(events, frames))
-    return Request(events, frames, tuple(df.columns), names)
+    return Request(events, frames, tuple(df.columns), names, _types(events, frames))
 
 
-def _results(events: Events, frames: Frames) -> tuple[T.StructField, ...]:
+def _types(events: Events, frames: Frames) -> tuple[T.DataType, ...]:
     """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
     over = frames.over(events.keys)[0]
     for made in events.recipes:
         if made.aggregate.function.merge is Merge.CUSTOM:  # Spark calls such a function an internal error
             raise _unsupported(made.aggregate, "it is a function in Python.")
     try:
-        return tuple(events.frame.select(*(column(made.plain).over(over) for made in events.recipes)).schema)
+        results = events.frame.select(*(column(made.plain).over(over) for made in events.recipes)).schema
+        return tuple(field.dataType for field in results)
     except AnalysisException:
         _say_why(events, over)
         raise
@@ -268,9 +272,8 @@ def _obstacle(request: Request) -> str | None:
 def _costs(request: Request, statistics: Statistics) -> dict[RollingShape, float]:
     """Price every way to evaluate a query."""
     events, frames = request.events, request.frames
-    partials = [name for names in events.partials for name in names]
-    shared = sum(name in events.shared for name in partials)
-    work = Work(statistics, len(partials), len(events.keys), prices(events)[0], shared)
+    shared = sum(name in events.shared for name in events.partials)
+    work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared)
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
@@ -305,7 +308,7 @@ def _schema(request: Request, task: Task) -> T.StructType:
     """Give the columns that come back: those carried as they went, then partials."""
     events = request.events
     carried = [events.frame.schema[name] for name in request.carried]
-    partials = [events.lifted_schema[name].dataType for group in events.partials for name in group]
+    partials = [events.lifted_schema[name].dataType for name in events.partials]
     types = partials * len(request.frames.labels)
     made = [T.StructField(name, found) for name, found in zip(task.names[len(carried) :], types, strict=True)]
     return T.StructType([*carried, *made])

@@ -35,13 +35,13 @@ ANY_WINDOW = (Window("1 s"),)
 
 def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
     """Give the input with its watermark, and the terms with the delay that it has."""
-    if not source.zoned:
+    if not source.events.zoned:
         raise QueryError(
             f"time column {source.query.time!r} of the stream is of type timestamp_ntz; Spark gives it no watermark. "
             f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
-    found = source.frame.schema["ts"].metadata.get(DELAY)
-    plan = analyzed_text(source.frame)
+    found = source.events.frame.schema["ts"].metadata.get(DELAY)
+    plan = analyzed_text(source.events.frame)
     if is_stacked(plan, MARK):
         raise QueryError(
             "the input calls withWatermark twice, and Spark ends such a query after its first micro-batch. "
@@ -49,9 +49,9 @@ def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
         )
     if found is None:
         _check_first(source, terms, has_one=MARK in plan)
-        frame = source.frame if terms.future is None else set_aside(source.frame, terms.future)
+        frame = source.events.frame if terms.future is None else set_aside(source.events.frame, terms.future)
         frame = frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
-        return storable(replace(source, frame=frame)), terms
+        return storable(source.over(frame)), terms
     if terms.watermark is not None:
         raise QueryError(
             f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
@@ -98,9 +98,9 @@ def plan_stream(
     allowed = [shape for shape in named if shape not in obstacles]
     if statistics is None:
         statistics = sampled(source) if len(allowed) > 1 else ASSUMED
-    columns = sum(len(names) for names in source.partials) or len(source.recipes)
+    columns = len(source.events.partials) or len(source.events.recipes)
     delay = terms.watermark or Duration(0)
-    work = StreamWork(Work(statistics, columns, len(source.keys)), delay)
+    work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
     plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
     _taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=tuple(_notes(source, named, obstacles, before)))
@@ -124,15 +124,15 @@ def _obstacle(source: Source, shape: StreamShape, terms: Terms) -> Obstacle | No
     if shape.needs_merge and (alone := _unmergeable(source)):
         return Obstacle(f"merges partials, and {alone!r} has none", error=UnsupportedError)
     if shape is StreamShape.COLUMNAR:
-        if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+        if source.events.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
             return Obstacle("needs RocksDB for its state", f"Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
-        if reason := obstacle(source):
+        if reason := obstacle(source.events):
             return Obstacle(f"needs kernels, and {reason}", error=UnsupportedError)
     return None
 
 
 def _unmergeable(source: Source) -> Aggregate | None:
-    return next((made.aggregate for made in source.recipes if not made.mergeable), None)
+    return next((made.aggregate for made in source.events.recipes if not made.mergeable), None)
 
 
 def _notes(
@@ -202,9 +202,9 @@ def evaluate_registered(source: Source, registry: WindowRegistry, kept: tuple[Fi
 
 def _buckets(source: Source) -> int:
     """Give as many buckets of keys as shuffle partitions: each task has one, and each costs calls into the state."""
-    if not source.keys:
+    if not source.events.keys:
         return 1
-    return int(source.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
+    return int(source.events.frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200)
 
 
 def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
@@ -213,7 +213,7 @@ def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFra
     Spark 4.3 gives operators above a reused exchange no watermark: they never close a window, and keep all state. The
     setting is read when the query starts, so nothing that is done here and taken back would last until then.
     """
-    if _watermarks(union) < branches * _watermarks(source.frame):
+    if _watermarks(union) < branches * _watermarks(source.events.frame):
         raise UnsupportedError(
             "the input has a shuffle above its watermark, which the windows of strategy 'independent' would share, and "
             "Spark would close only one of them. Use strategy='native', put withWatermark after the shuffle, or "

@@ -63,55 +63,55 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     registry = windows if isinstance(windows, WindowRegistry) else None
     asked = () if isinstance(windows, WindowRegistry) else windows
     buckets = kept.buckets or 1
-    columns, labels = layout(source), bucket_labels(buckets)
+    columns, labels = layout(source.events), bucket_labels(buckets)
     folder = None if registry is None else str(registry.path)
     packing = Packing(columns, labels, slicing(asked) if asked else (), folder, query_id)
     numbers = {window: number for number, window in enumerate(source.query.windows)}
     job = Job(
         columns,
-        all(made.aggregate.function.overlap_safe for made in source.recipes),
+        all(made.aggregate.function.overlap_safe for made in source.events.recipes),
         kept,
         tuple(Term(numbers[window], window.shape, window.label) for window in asked),
     )
-    packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.shared)
+    packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.events.shared)
     packed = packed.withColumn("change", F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(_changes(source, registry, labels))
     given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
     given = given.observe(f"{LATE}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
-    schema = window_schema(source)
+    schema = window_schema(source.events)
     if registry is None:
         rows = mapped(given.select("data"), unpacked, False, schema)
-        return source.finish(rows, source.lowered())
+        return source.finish(rows, source.events.lowered())
     known = [T.StructField("id", T.StringType()), T.StructField("r", T.LongType())]
     rows = mapped(given.select("data"), unpacked, True, T.StructType([*known, *schema]))
-    return source.finish_with(rows, source.lowered(), "id", "r")
+    return source.finish_with(rows, source.events.lowered(), "id", "r")
 
 
 def _check(source: Source) -> None:
     """Refuse what cannot run, and say what to do."""
-    if reason := obstacle(source):
+    if reason := obstacle(source.events):
         raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
-    if DELAY not in source.frame.schema["ts"].metadata:
+    if DELAY not in source.events.frame.schema["ts"].metadata:
         time = source.query.time
         raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
-    if source.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
+    if source.events.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
         raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
 
 
 def _numbered(source: Source, buckets: int) -> DataFrame:
     """Give rows as partials of themselves, with the number of their bucket as a key before the others."""
-    hashed = F.xxhash64(*source.keys) if source.keys else F.lit(0).cast("long")
+    hashed = F.xxhash64(*source.events.keys) if source.events.keys else F.lit(0).cast("long")
     bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
-    keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.keys, start=1))
-    partials = [name for group in source.partials for name in group if name not in source.shared]
-    return source.lifted.select("t", bucket.alias("k0"), *keys, *partials)
+    keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.events.keys, start=1))
+    partials = [name for name in source.events.partials if name not in source.events.shared]
+    return source.events.lifted.select("t", bucket.alias("k0"), *keys, *partials)
 
 
 def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
-    spark = source.frame.sparkSession
+    spark = source.events.frame.sparkSession
     registry.settle()
     files = spark.readStream.schema("change string").option("pathGlobFilter", CHANGES)
     # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.

@@ -28,7 +28,7 @@ REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was m
 
 def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, buckets: int | None) -> Fingerprint:
     """Describe what a query keeps in its state; windows are given where state belongs to them."""
-    schema = source.frame.schema
+    schema = source.events.frame.schema
     time, *keys = source.expressions
     columns = dict.fromkeys(column for aggregate in source.query.aggregates for column in aggregate.columns)
     inputs = {
@@ -37,14 +37,14 @@ def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, 
     return Fingerprint(
         shape,
         Input(time, schema["ts"].dataType.simpleString()),
-        tuple(Input(key, found.simpleString()) for key, found in zip(keys, source.key_types, strict=True)),
+        tuple(Input(key, found.simpleString()) for key, found in zip(keys, source.events.key_types, strict=True)),
         tuple(
             Computed(asked.function.name, tuple(inputs[column] for column in asked.columns), asked.options)
             for asked in source.query.aggregates
         ),
         None if windows is None else tuple(sorted(window.shape for window in windows)),
         buckets,
-        ".".join(source.frame.sparkSession.version.split(".")[:2]),
+        ".".join(source.events.frame.sparkSession.version.split(".")[:2]),
     )
 
 

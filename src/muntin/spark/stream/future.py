@@ -7,7 +7,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from muntin.spark.input.source import LONGEST_WINDOW
+from muntin.spark.input.events import LONGEST_WINDOW
 
 FUTURE = "muntin_future"
 """How names begin under which query progress counts rows that were set aside: such observedMetrics have future."""

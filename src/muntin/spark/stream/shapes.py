@@ -19,7 +19,7 @@ from muntin.fingerprint import Fingerprint
 from muntin.plan.slicing.grids import Grid
 from muntin.spark.batch.independent import alone
 from muntin.spark.batch.native import exploded, merge, partials, plain, slice_end, slice_start
-from muntin.spark.input.recipes import Recipe, Step, named
+from muntin.spark.input.parts import Recipe, Step, named
 from muntin.spark.input.source import Source, literal
 from muntin.spark.stream.fingerprints import MARK, marked, of_window
 from muntin.window import Window
@@ -30,7 +30,7 @@ _PLACES = ("ts", "e", "instance", "w", "s")
 
 def storable(source: Source) -> Source:
     """Write exact distinct counts as sets: Spark refuses DISTINCT on streams, and keeps sets."""
-    return replace(source, recipes=tuple(map(_storable, source.recipes)))
+    return replace(source, events=replace(source.events, recipes=tuple(map(_storable, source.events.recipes))))
 
 
 def _storable(made: Recipe) -> Recipe:
@@ -40,29 +40,29 @@ def _storable(made: Recipe) -> Recipe:
         raise UnsupportedError(
             f"{made.aggregate!r} is over a type that Spark keeps no sets of on a stream. Use mt.approx_count_distinct."
         )
-    return replace(made, plain=made.lower(*made.partials))
+    return replace(made, plain=made.lower(*(step for part in made.parts for step in part.partials)))
 
 
 def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Explode every row into its windows and aggregate once: a late row counts for the windows that are open."""
-    placed = _placed(source, marked(source.rows, kept), windows)
-    return _finished(source, plain(source, placed, "window", MARK), source.plain)
+    placed = _placed(source, marked(source.events.rows, kept), windows)
+    return _finished(source, plain(source, placed, "window", MARK), source.events.plain)
 
 
 def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
     slices = named(source.instance(slice_start("t", grids), slice_end("t", grids)), "slice")
-    rows = marked(source.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
+    rows = marked(source.events.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
     closed = partials(source, rows, "slice", MARK)
     times = {"t": F.expr(source.micros("slice.start")), "e": F.expr(source.micros("slice.`end`"))}
     starts = closed.withColumns(times).drop("slice")
-    return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.lowered())
+    return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.events.lowered())
 
 
 def independent(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Evaluate every window alone, in an order of our own: Spark knows the state of a branch by its place."""
     ordered = sorted(windows, key=lambda window: window.shape)
-    branches = [alone(source, window, marked(source.frame, of_window(kept, window)), MARK) for window in ordered]
+    branches = [alone(source, window, marked(source.events.frame, of_window(kept, window)), MARK) for window in ordered]
     return reduce(DataFrame.union, branches)
 
 

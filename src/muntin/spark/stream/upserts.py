@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from muntin.errors import QueryError
 from muntin.paths import StrPath, folder, pattern, put, url
-from muntin.spark.input.source import quoted
+from muntin.spark.input.checking import quoted
 
 BATCH = "muntin_batch"
 """The partition column that the number of the micro-batch is kept in."""

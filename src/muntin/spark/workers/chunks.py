@@ -7,19 +7,19 @@ from pyspark.sql import functions as F
 
 from muntin.arrow.batches import Chunks
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.source import LONGEST_WINDOW, Events
+from muntin.spark.input.events import LONGEST_WINDOW, Events
 
 MANY_KEYS = 64
 """From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""
 
 
-def in_order(source: Events, parts: DataFrame, chunks: Chunks | None) -> DataFrame:
+def in_order(events: Events, parts: DataFrame, chunks: Chunks | None) -> DataFrame:
     """Bring rows of one key and chunk together, sorted by key and time."""
-    together: list[str | Column] = list(source.keys)
+    together: list[str | Column] = list(events.keys)
     if chunks is not None:
         together.append(F.expr(_floor_div("t", chunks.stride)))
     spread = parts.repartition(*together) if together else parts.repartition(1)
-    return spread.sortWithinPartitions(*map(F.expr, (*source.keys, "t")))  # a name alone would take more calls
+    return spread.sortWithinPartitions(*map(F.expr, (*events.keys, "t")))  # a name alone would take more calls
 
 
 def chunk_length(longest: int, statistics: Statistics) -> int:

@@ -5,68 +5,71 @@ from __future__ import annotations
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from muntin.aggregates import Aggregate, Merge
+from muntin.aggregates import Merge
 from muntin.arrow.batches import Chunks, Layout
 from muntin.arrow.reducers import Reducer, reducer
-from muntin.spark.input.source import ATOMS, Events, Source, is_set
+from muntin.spark.input.checking import ATOMS, is_set
+from muntin.spark.input.events import Events
+from muntin.spark.input.parts import Part, Recipe
 
 
-def obstacle(source: Events) -> str | None:
+def obstacle(events: Events) -> str | None:
     """Say why kernels cannot take a query; None if they can."""
-    for name, found in zip(source.by, source.key_types, strict=True):
-        if not is_flat(found):
-            return f"key {name!r} is of type {found.simpleString()}"
-    for made in source.recipes:
-        if not made.lift:
-            return f"no kernel knows {made.aggregate!r}"
-    schema = source.lifted_schema
-    for made, names in zip(source.recipes, source.partials, strict=True):
-        types = [schema[name].dataType for name in names]
-        if not all(map(is_flat, types)) or None in _reducers_of(made.aggregate.function.merge, types, strict=True):
-            kinds = ", ".join(found.simpleString() for found in types)
-            return f"no kernel knows {made.aggregate!r} over {kinds}"
+    return key_obstacle(events) or next(filter(None, map(aggregate_obstacle, events.recipes)), None)
+
+
+def key_obstacle(events: Events) -> str | None:
+    """Say which key kernels cannot take; None if they can take all."""
+    for name, given in zip(events.by, events.key_types, strict=True):
+        if not is_flat(given):
+            return f"key {name!r} is of type {given.simpleString()}"
     return None
 
 
-def layout(source: Events, chunks: Chunks | None = None) -> Layout:
+def aggregate_obstacle(made: Recipe) -> str | None:
+    """Say why kernels cannot take an aggregate; None if they can."""
+    if not made.liftable:
+        return f"no kernel knows {made.aggregate!r}"
+    for part in made.parts:
+        if not all(map(is_flat, part.types)) or reducer_of(part, strict=True) is None:
+            types = ", ".join(given.simpleString() for given in part.types)
+            return f"no kernel knows {made.aggregate!r} over {types}"
+    return None
+
+
+def layout(events: Events, chunks: Chunks | None = None) -> Layout:
     """Tell what is in the columns that go to Python, and how each is reduced."""
-    _, reducers, counts = zip(*reduced_parts(source), strict=True)
-    return Layout(reducers, counts, len(source.keys), chunks)
+    return Layout(reducers(events), tuple(len(kept.names) for kept in events.parts), len(events.keys), chunks)
 
 
-def tail(source: Source) -> list[T.StructField]:
+def tail(events: Events) -> list[T.StructField]:
     """Give the columns of keys and partials."""
-    fields = [field for field in source.lifted_schema if field.name != "t"]
-    return [T.StructField(f.name, f.dataType, f.nullable or f.name not in source.keys) for f in fields]
+    fields = [field for field in events.lifted_schema if field.name != "t"]
+    return [T.StructField(f.name, f.dataType, f.nullable or f.name not in events.keys) for f in fields]
 
 
-def window_schema(source: Source) -> T.StructType:
+def window_schema(events: Events) -> T.StructType:
     """Give the columns of instances: the window's number, the start, keys and partials."""
-    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *tail(source)])
+    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *tail(events)])
 
 
-def reduced_parts(source: Events) -> list[tuple[Aggregate, Reducer, int]]:
-    """Give the reducers of all partial columns in order, whose they are, and how many columns each takes."""
-    schema = source.lifted_schema
-    strict = is_set(source.frame, "spark.sql.ansi.enabled", "true")
-    parts = []
-    for made, names in zip(source.recipes, source.partials, strict=True):
-        found = _reducers_of(made.aggregate.function.merge, [schema[name].dataType for name in names], strict=strict)
-        parts += [(made.aggregate, r, len(names) // len(found)) for r in found if r is not None]
-    return parts
+def reducers(events: Events) -> tuple[Reducer, ...]:
+    """Give the reducers of all parts, in order, of a query that kernels can take."""
+    strict = is_set(events.frame, "spark.sql.ansi.enabled", "true")
+    known = (reducer_of(kept.part, strict=strict) for kept in events.parts)
+    return tuple(reduces for reduces in known if reduces is not None)
 
 
-def _reducers_of(merge: Merge, types: list[T.DataType], *, strict: bool) -> list[Reducer | None]:
-    """Give one reducer for all columns of a partial, or one for each where each is merged by itself."""
-    if merge is Merge.SUM:
-        if any(isinstance(found, T.DecimalType) and found.precision == 38 for found in types):
-            return [None]  # a sum could leave 38 digits without leaving 128 bits
-        return [reducer(merge, to_arrow_type(found, timezone="UTC"), strict=strict) for found in types]
-    return [reducer(merge, to_arrow_type(types[0], timezone="UTC"), strict=strict)]
+def reducer_of(part: Part, *, strict: bool) -> Reducer | None:
+    """Choose how a part is reduced; None where no kernel knows how."""
+    first = part.types[0]
+    if part.how is Merge.SUM and isinstance(first, T.DecimalType) and first.precision == 38:
+        return None  # a sum could leave 38 digits without leaving 128 bits
+    return reducer(part.how, to_arrow_type(first, timezone="UTC"), strict=strict)
 
 
-def is_flat(found: T.DataType) -> bool:
+def is_flat(given: T.DataType) -> bool:
     """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
-    if isinstance(found, T.StringType):
-        return found.simpleString() == "string"
-    return isinstance(found, ATOMS)
+    if isinstance(given, T.StringType):
+        return given.simpleString() == "string"
+    return isinstance(given, ATOMS)

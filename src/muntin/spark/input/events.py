@@ -1,0 +1,132 @@
+"""The checked input of a query under safe names: times, keys, values, and what is made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from muntin.spark.input.parts import Part, Recipe, Step
+
+LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
+"""Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
+
+
+class Kept(NamedTuple):
+    """A part and the safe names of its columns."""
+
+    part: Part
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Events:
+    """Checked input: columns ts, t (microseconds), k0, k1, … for keys and v0, v1, … for values."""
+
+    by: tuple[str, ...]
+    """The names of the keys."""
+    frame: DataFrame
+    key_types: tuple[T.DataType, ...]
+    zoned: bool
+    """Whether times are instants (TIMESTAMP) and not wall-clock times (TIMESTAMP_NTZ)."""
+    recipes: tuple[Recipe, ...]
+    carried: tuple[tuple[str, str], ...] = ()
+    """Safe names of columns of the input (c0, …) that are also keys or values, and the safe names of those."""
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The safe names of the keys."""
+        return [f"k{i}" for i in range(len(self.key_types))]
+
+    @cached_property
+    def parts(self) -> tuple[Kept, ...]:
+        """The parts of all aggregates, each once, with the names of its columns: p0, p1, …."""
+        return name_parts(self.recipes)
+
+    @property
+    def partials(self) -> list[str]:
+        """The safe names of all partial columns."""
+        return [name for kept in self.parts for name in kept.names]
+
+    @property
+    def rows(self) -> DataFrame:
+        """The rows that have an event time."""
+        return self.frame.where("t IS NOT NULL")
+
+    @property
+    def plain(self) -> list[Step]:
+        """The results of aggregates over rows."""
+        return [f"a{i}" for i in range(len(self.recipes))]
+
+    def lowered(self, prefix: str = "") -> list[Step]:
+        """Give the results of the partial columns, whose names may have something before them."""
+        names = {kept.part.key: kept.names for kept in self.parts}
+        return [
+            made.lower(*(prefix + name for part in made.parts for name in names[part.key]))
+            for made in self.recipes
+            if made.lower is not None
+        ]
+
+    @cached_property
+    def lifted(self) -> DataFrame:
+        """Every row as a partial of itself: t, the keys and the partials."""
+        return self.lift(self.rows)
+
+    def lift(self, frame: DataFrame, *others: str) -> DataFrame:
+        """Give rows as partials of themselves, with other columns that they have; what is shared only once."""
+        partials = [f"{text} AS {name}" for name, text in self._lifts.items() if name not in self.shared]
+        rest = [name for name in others if name not in self.shared]
+        return frame.selectExpr("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
+
+    @cached_property
+    def shared(self) -> dict[str, str]:
+        """Columns that are the same as an earlier one, which stands for them until the rows are in Python."""
+        first = {key: key for key, given in zip(self.keys, self.key_types, strict=True) if _is_exact(given)}
+        same = {}
+        for name, text in (self._lifts | dict(self.carried)).items():
+            earlier = first.setdefault(text, name)
+            if earlier != name:
+                same[name] = earlier
+        return same
+
+    @cached_property
+    def _lifts(self) -> dict[str, str]:
+        """The partials of one row."""
+        return {
+            name: text for part, names in self.parts for name, text in zip(names, part.lift, strict=bool(part.lift))
+        }
+
+    @cached_property
+    def lifted_schema(self) -> T.StructType:
+        """The types of time, keys and partials; those of a row's partials are those of a slice's."""
+        partials = [
+            T.StructField(name, given)
+            for part, names in self.parts
+            for name, given in zip(names, part.types, strict=True)
+        ]
+        return T.StructType([*(self.frame.schema[name] for name in ("t", *self.keys)), *partials])
+
+
+def name_parts(recipes: tuple[Recipe, ...]) -> tuple[Kept, ...]:
+    """Give the parts of some aggregates their columns' names; parts that are written alike are one."""
+    distinct = {part.key: part for made in recipes for part in made.parts}
+    kept, place = [], 0
+    for part in distinct.values():
+        kept.append(Kept(part, tuple(f"p{place + i}" for i in range(len(part.partials)))))
+        place += len(part.partials)
+    return tuple(kept)
+
+
+def _one_of_equals(name: str, given: T.DataType) -> str:
+    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
+    if _is_exact(given):
+        return name
+    kind = given.simpleString()
+    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END AS {name}"
+
+
+def _is_exact(given: T.DataType) -> bool:
+    return not isinstance(given, T.FloatType | T.DoubleType)

@@ -1,0 +1,136 @@
+"""From a DataFrame and what is asked of it to checked input under safe names; nothing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from muntin.aggregates import Aggregate, Expression
+from muntin.errors import QueryError
+from muntin.query import Query, Windows, check_units
+from muntin.spark.input.checking import (
+    alike,
+    check_expressions,
+    check_keys,
+    check_lengths,
+    check_names,
+    check_time,
+    column_of,
+    expression,
+    first_line,
+    folding,
+    is_set,
+    written,
+)
+from muntin.spark.input.events import Events, name_parts
+from muntin.spark.input.parts import Recipe, selected
+from muntin.spark.input.recipes import recipe
+from muntin.spark.input.source import Source, micros
+
+
+def prepare(
+    df: DataFrame,
+    time: Any,
+    by: Iterable[Any],
+    windows: Windows,
+    aggregates: Aggregate | Iterable[Aggregate],
+) -> Source:
+    """Check a query against a DataFrame and give its input; nothing runs."""
+    time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
+    query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
+    check_units(query.windows)
+    check_lengths(query.windows)
+    if twice := alike(query.outputs, folding(df)):
+        raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
+    events = read(df, time, keys, query.aggregates)
+    return Source(events, query, tuple(map(written, (time, *keys))))
+
+
+def read(
+    df: DataFrame, time: Expression, keys: list[Expression], aggregates: tuple[Aggregate, ...], *, carry: bool = False
+) -> Events:
+    """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
+    check_names(df, [time, *keys], aggregates)
+    inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
+    check_expressions(df, [time, *keys], inputs, aggregated=not carry)
+    names = {column: f"v{i}" for i, column in enumerate(inputs)}
+    safe = ["ts", *(f"k{i}" for i in range(len(keys))), *names.values()]
+    try:
+        frame = df.select(*(["*"] if carry else []), *map(column_of, (time, *keys, *inputs)))
+        frame = frame.toDF(*(f"c{i}" for i in range(len(df.columns) if carry else 0)), *safe)
+        schema = frame.schema
+    except AnalysisException as error:
+        raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
+    zoned = check_time(df, time, schema["ts"].dataType)
+    frame = frame.selectExpr("*", f"{micros('ts', zoned=zoned)} AS t")
+    recipes = _made(frame, [(a, [schema[names[c]] for c in a.columns]) for a in aggregates])
+    key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
+    by = tuple(key.name for key in keys)
+    check_keys(frame, by, key_types)
+    read = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
+    carried = [(f"c{i}", read[name]) for i, name in enumerate(df.columns) if name in read] if carry else ()
+    return Events(by, frame, key_types, zoned, recipes, tuple(carried))
+
+
+Asked = list[tuple[Aggregate, list[T.StructField]]]
+"""Aggregates with the columns that they are over."""
+
+
+def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
+    """Write aggregates over their inputs, with the types of results and partials as Spark alone finds them.
+
+    Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.
+    """
+    legacy = is_set(frame, "spark.sql.legacy.statisticalAggregate", "false")
+    try:
+        return _typed(frame, tuple(_recipe(aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
+    except (AnalysisException, ParseException):
+        return _typed(frame, tuple(_made_alone(frame, aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
+
+
+def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
+    """Give recipes with the types of results and partials."""
+    parts = name_parts(recipes)
+    steps = {f"a{i}": made.plain for i, made in enumerate(recipes)}
+    steps |= {name: step for kept in parts for name, step in zip(kept.names, kept.part.partials, strict=True)}
+    schema = selected(frame, steps).schema
+    typed = {
+        kept.part.key: replace(kept.part, types=tuple(schema[name].dataType for name in kept.names)) for kept in parts
+    }
+
+    def with_types(made: Recipe, field: T.StructField) -> Recipe:
+        result = T.StructField(made.aggregate.name, field.dataType, field.nullable)
+        return replace(made, parts=tuple(typed[part.key] for part in made.parts), result=result)
+
+    return tuple(map(with_types, recipes, schema.fields))
+
+
+def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
+    """Write one aggregate, without partials where Spark takes the type for the result alone: a set of maps, say."""
+    try:
+        made = _recipe(aggregate, inputs, legacy=legacy)
+        _typed(frame, (Recipe(aggregate, made.plain),))
+    except (AnalysisException, ParseException) as error:
+        columns = " and ".join(
+            f"{str(column)!r} of type {field.dataType.simpleString()}"
+            for column, field in zip(aggregate.columns, inputs, strict=True)
+        )
+        raise QueryError(
+            f"{aggregate.function.name} does not take column {columns}. Cast it, or use another aggregate. "
+            f"Spark says: {first_line(error)}"
+        ) from error
+    try:
+        _typed(frame, (made,))
+    except AnalysisException:
+        return Recipe(aggregate, made.plain)
+    return made
+
+
+def _recipe(aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
+    names, types = [field.name for field in inputs], [field.dataType for field in inputs]
+    return recipe(aggregate, names, types, "t", legacy=legacy)
