@@ -43,7 +43,7 @@ class Source:
     def moment(self, micros: str) -> str:
         """Turn microseconds into a timestamp of the input's own kind."""
         if self.events.zoned:
-            return f"timestampmicros({micros})"
+            return f"timestamp_micros({micros})"
         seconds = f"CAST(CAST({micros} AS DECIMAL(24, 0)) / 1000000 AS DECIMAL(18, 6))"
         return f"timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds})"
 
