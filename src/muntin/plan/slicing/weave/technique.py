@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from muntin.plan.slicing.merging import Array
 
 _TABLE = 1024
 _HARMONIC = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, _TABLE))])

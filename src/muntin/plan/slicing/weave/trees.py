@@ -1,4 +1,4 @@
-"""Trees in the making: what merging one with each other tree would save, all at once in arrays.
+"""Trees in the making: what one is charged together with each other tree, all at once in arrays.
 
 Trees with the same edges are of one kind. There are few kinds even among many windows (slides that divide 1000 make
 16), and how many edges two trees have together depends on their kinds alone.
@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from muntin.plan.slicing.edges import edges_of
-from muntin.plan.slicing.weave.kinds import Kinds, Numbers
+from muntin.plan.slicing.merging import Array, Marks, Numbers, without
+from muntin.plan.slicing.weave.kinds import Kinds
 from muntin.plan.slicing.weave.model import Model
-from muntin.plan.slicing.weave.technique import Array
 from muntin.window import Window
-
-Element = TypeVar("Element", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class _View:
 
 
 class Trees:
-    """A plan that merges change; trees keep the order of their first windows."""
+    """The trees of a plan as parts that merging joins, charged by the papers' model."""
 
     def __init__(self, model: Model, trees: Sequence[Sequence[Window]]) -> None:
         self.model = model
@@ -57,45 +53,13 @@ class Trees:
         np.maximum.at(self._longest, self._tree, self._range)
         if model.technique.by_range:
             self._number_ranges()
-        self._cost = np.array([self._own_cost(tree) for tree in range(len(trees))])
-        self.quantum = 1e-12 * float(np.abs(self._cost).sum())
-        """Savings are told in multiples of this, so that those equal but for rounding are equal."""
+        self.charges = np.array([self._own_charge(tree) for tree in range(len(trees))])
 
     def __len__(self) -> int:
         return len(self.windows)
 
-    def savings(self, tree: int) -> Array:
-        """Tell what merging a tree with each tree saves, in quanta; with itself, nothing."""
-        saved = self._cost[tree] + self._cost - self._joint_cost(tree)
-        found: Array = np.rint(saved / self.quantum)
-        found[tree] = -np.inf
-        return found
-
-    def settle(self, one: int, other: int) -> npt.NDArray[np.bool_]:
-        """Count the edges of two trees if they were only estimated, and mark the trees whose savings that changes."""
-        kinds = int(self._kind[one]), int(self._kind[other])
-        self._views.clear()
-        return np.isin(self._kind, kinds if self._kinds.settle(*kinds) else ())
-
-    def merge(self, one: int, other: int) -> None:
-        """Put the windows of a later tree to those of an earlier one, and close the gap."""
-        self.windows[one] += self.windows.pop(other)
-        self._kind[one] = self._kinds.together(int(self._kind[one]), int(self._kind[other]))
-        self._weight[one] += self._weight[other]
-        self._longest[one] = max(self._longest[one], self._longest[other])
-        self._tree[self._tree == other] = one
-        self._tree[self._tree > other] -= 1
-        self._kind = without(self._kind, other)
-        self._weight, self._longest, self._cost = (
-            without(array, other) for array in (self._weight, self._longest, self._cost)
-        )
-        self._views.clear()
-        if self.model.technique.by_range:
-            self._forget_repeated(one)
-        self._cost[one] = self._own_cost(one)
-
-    def _joint_cost(self, tree: int) -> Array:
-        """Price one tree together with each tree."""
+    def together(self, tree: int) -> Array:
+        """Charge one tree together with each tree."""
         technique, kind = self.model.technique, int(self._kind[tree])
         if kind not in self._views:
             self._views[kind] = self._view(kind)
@@ -109,8 +73,31 @@ class Trees:
         if technique.longest is not None:
             own = technique.longest(self._longest[tree] * view.edges / view.length)
             omega += np.maximum(view.longest, own[view.place])  # it never falls with the partials
-        found: Array = self.model.per_tree + view.rate * omega
-        return found
+        charges: Array = self.model.per_tree + view.rate * omega
+        return charges
+
+    def settle(self, one: int, other: int) -> Marks:
+        """Count the edges of two trees if they were only estimated, and mark the trees whose savings that changes."""
+        kinds = int(self._kind[one]), int(self._kind[other])
+        self._views.clear()
+        return np.isin(self._kind, kinds if self._kinds.settle(*kinds) else ())
+
+    def join(self, one: int, other: int) -> None:
+        """Put the windows of a later tree to those of an earlier one, and close the gap."""
+        self.windows[one] += self.windows.pop(other)
+        self._kind[one] = self._kinds.together(int(self._kind[one]), int(self._kind[other]))
+        self._weight[one] += self._weight[other]
+        self._longest[one] = max(self._longest[one], self._longest[other])
+        self._tree[self._tree == other] = one
+        self._tree[self._tree > other] -= 1
+        self._kind = without(self._kind, other)
+        self._weight, self._longest, self.charges = (
+            without(array, other) for array in (self._weight, self._longest, self.charges)
+        )
+        self._views.clear()
+        if self.model.technique.by_range:
+            self._forget_repeated(one)
+        self.charges[one] = self._own_charge(one)
 
     def _view(self, kind: int) -> _View:
         technique = self.model.technique
@@ -127,7 +114,7 @@ class Trees:
             longest = technique.longest(self._longest * edges[place] / length[place])
         return _View(edges, length, place, (edges / length)[place], operations, longest)
 
-    def _own_cost(self, tree: int) -> float:
+    def _own_charge(self, tree: int) -> float:
         edges, length = self._kinds.ratio(int(self._kind[tree]))
         technique, mine = self.model.technique, self._tree == tree
         omega = self.model.per_edge + float(self._weight[tree])
@@ -147,9 +134,9 @@ class Trees:
     def _common_ranges(self, tree: int) -> Array:
         own = self._number[self._tree == tree]
         self._wanted[own] = 1
-        found: Array = np.bincount(self._tree, self._wanted[self._number], len(self)).astype(np.float64)
+        common: Array = np.bincount(self._tree, self._wanted[self._number], len(self)).astype(np.float64)
         self._wanted[own] = 0
-        return found
+        return common
 
     def _forget_repeated(self, tree: int) -> None:
         """Keep each range of a tree once."""
@@ -160,13 +147,3 @@ class Trees:
             self._weight[tree] -= self._per_range * len(again)
             self._tree = np.delete(self._tree, again)
             self._number = np.delete(self._number, again)
-
-
-def without(array: npt.NDArray[Element], place: int) -> npt.NDArray[Element]:
-    """Take one element out, in the array's own memory.
-
-    >>> without(np.array([1, 2, 3, 4]), 1)
-    array([1, 3, 4])
-    """
-    array[place:-1] = array[place + 1 :]
-    return array[:-1]
