@@ -11,7 +11,8 @@ from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
-from muntin.plan.physical.stream import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
+from muntin.plan.physical.stream import ASSUMED, STRATEGIES, StreamPlan, StreamShape, Terms, choose_stream
+from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.registry import WindowRegistry
@@ -103,7 +104,7 @@ def plan_stream(
     work = StreamWork(Work(statistics, columns, len(source.keys)), delay)
     plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
     _taken_up(kept, _fingerprint(source, plan))
-    return replace(plan, notes=tuple(_notes(source, named, obstacles, before)))
+    return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
 
 
 @dataclass(frozen=True, slots=True)
