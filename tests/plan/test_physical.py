@@ -7,7 +7,7 @@ from muntin.plan.physical.batch import choose
 from muntin.plan.physical.grouping import grouped, price
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
 from muntin.plan.statistics import Statistics
@@ -88,7 +88,7 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     costs = dict(found.alternatives)
     assert len(costs) == len(Shape)
     assert found.cost == pytest.approx(min(costs.values()))
-    assert choose(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in STRATEGIES["native"]
+    assert choose(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
 
 def test_one_window_is_not_shared() -> None:

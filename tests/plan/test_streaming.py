@@ -10,7 +10,7 @@ import pytest
 import muntin as mt
 from muntin.errors import QueryError
 from muntin.plan.physical.stream import (
-    STRATEGIES,
+    STREAM_STRATEGIES,
     StreamPlan,
     StreamShape,
     Terms,
@@ -35,7 +35,7 @@ def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPl
     def allowed(shape: StreamShape) -> bool:
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
 
-    return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STRATEGIES[strategy]))
+    return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STREAM_STRATEGIES[strategy]))
 
 
 def test_slices_pay_where_they_are_dense() -> None:
@@ -68,8 +68,8 @@ def test_more_windows_cost_the_chain_least() -> None:
 
 
 def test_every_shape_has_its_name_and_every_strategy_a_shape() -> None:
-    assert {shape.name.lower() for shape in StreamShape} < set(STRATEGIES)
-    assert all(STRATEGIES.values())
+    assert {shape.name.lower() for shape in StreamShape} < set(STREAM_STRATEGIES)
+    assert all(STREAM_STRATEGIES.values())
 
 
 FAMILIES = tuple(mt.hopping(f"{60 * n} s", f"{n} s") for n in (8, 16, 24, 7, 14, 21))
@@ -78,7 +78,7 @@ THIN = StreamWork(Work(Statistics(10**6, keys=1, span=10**12)), 10_000_000)
 
 
 def test_a_chain_says_what_several_slicings_would_save_and_runs_one() -> None:
-    plan = choose_stream(THIN, FAMILIES, "native", Terms("10 s"), STRATEGIES["native"])
+    plan = choose_stream(THIN, FAMILIES, "native", Terms("10 s"), STREAM_STRATEGIES["native"])
     assert plan.shape is StreamShape.CHAIN
     assert plan.grids == slicing(FAMILIES)
     parts, apart = sliced_in_queries(THIN, FAMILIES, plan.shape)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from muntin.plan.physical.grouping import grouped, total
 from muntin.plan.physical.plans import PhysicalPlan
-from muntin.plan.physical.shapes import NATIVE, STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, NATIVE, Shape
 from muntin.plan.physical.work import Work
 from muntin.window import Window
 
@@ -25,7 +25,7 @@ def choose(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Call
     >>> [group.shape.name for group in plan.groups]
     ['SLICES_EXPLODE']
     """
-    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)] or [s for s in NATIVE if allowed(s)]
+    shapes = [shape for shape in BATCH_STRATEGIES[strategy] if allowed(shape)] or [s for s in NATIVE if allowed(s)]
     weighed = sorted(((grouped(work, windows, shape), shape) for shape in shapes), key=lambda pair: total(pair[0]))
     alternatives = tuple((shape.name.lower(), total(groups)) for groups, shape in weighed)
     plain = next((groups for groups, shape in weighed if shape is Shape.INDEPENDENT), None)

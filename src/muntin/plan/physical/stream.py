@@ -56,7 +56,7 @@ class StreamShape(Enum):
 
 
 NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
-STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
+STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
     "auto": tuple(StreamShape),
     "native": NATIVE,
     "kernel": (StreamShape.COLUMNAR,),

@@ -10,7 +10,7 @@ from muntin.plan import plan as plan_windows
 from muntin.plan.physical.batch import choose
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
@@ -40,7 +40,7 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
         unfit = (shape.needs_merge and not shareable) or (shape.uses_kernel and stopped)
         return not unfit and not (alone and shape is not Shape.INDEPENDENT)
 
-    shapes = [shape for shape in STRATEGIES[strategy] if allowed(shape)]
+    shapes = [shape for shape in BATCH_STRATEGIES[strategy] if allowed(shape)]
     if statistics is None:
         statistics = Statistics(1_000_000, source="assumed") if _only_one_way(shapes) else measure(source)
     charged, hint = prices(source)

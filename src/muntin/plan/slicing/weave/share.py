@@ -43,7 +43,7 @@ def equal_edges(windows: Iterable[Window]) -> list[list[Window]]:
     >>> equal_edges([Window(6, 2), Window(9, 3), Window(8, 2)])
     [[Window(6, 2), Window(8, 2)], [Window(9, 3)]]
     """
-    found: dict[Grids, list[Window]] = {}
+    by_edges: dict[Grids, list[Window]] = {}
     for window in windows:
-        found.setdefault(pairs(window), []).append(window)
-    return list(found.values())
+        by_edges.setdefault(pairs(window), []).append(window)
+    return list(by_edges.values())

@@ -46,12 +46,12 @@ class Trees:
         self._range = np.array([int(window.range) for window in every], dtype=np.float64)
         slide = np.array([int(window.slide) for window in every], dtype=np.float64)
         self._tree = np.repeat(np.arange(len(trees)), [len(tree) for tree in trees])
-        weights = model.technique.weight(self._range, slide)
+        weights = model.omega.weight(self._range, slide)
         self._weight: Array = np.bincount(self._tree, weights, len(trees)).astype(np.float64)
         self._per_range = float(weights[0])
         self._longest = np.zeros(len(trees))
         np.maximum.at(self._longest, self._tree, self._range)
-        if model.technique.by_range:
+        if model.omega.by_range:
             self._number_ranges()
         self.charges = np.array([self._own_charge(tree) for tree in range(len(trees))])
 
@@ -60,20 +60,20 @@ class Trees:
 
     def together(self, tree: int) -> Array:
         """Charge one tree together with each tree."""
-        technique, kind = self.model.technique, int(self._kind[tree])
+        omega, kind = self.model.omega, int(self._kind[tree])
         if kind not in self._views:
             self._views[kind] = self._view(kind)
         view = self._views[kind]
-        omega: Array = view.operations + (self.model.per_edge + self._weight[tree])
-        if technique.by_range:
-            omega -= self._per_range * self._common_ranges(tree)
-        if technique.look_up is not None:
+        operations: Array = view.operations + (self.model.per_edge + self._weight[tree])
+        if omega.by_range:
+            operations -= self._per_range * self._common_ranges(tree)
+        if omega.look_up is not None:
             partials = self._range[self._tree == tree][None, :] * view.edges[:, None] / view.length[:, None]
-            omega += technique.look_up(partials).sum(axis=1)[view.place]
-        if technique.longest is not None:
-            own = technique.longest(self._longest[tree] * view.edges / view.length)
-            omega += np.maximum(view.longest, own[view.place])  # it never falls with the partials
-        charges: Array = self.model.per_tree + view.rate * omega
+            operations += omega.look_up(partials).sum(axis=1)[view.place]
+        if omega.longest is not None:
+            own = omega.longest(self._longest[tree] * view.edges / view.length)
+            operations += np.maximum(view.longest, own[view.place])  # it never falls with the partials
+        charges: Array = self.model.per_tree + view.rate * operations
         return charges
 
     def settle(self, one: int, other: int) -> Marks:
@@ -95,34 +95,34 @@ class Trees:
             without(array, other) for array in (self._weight, self._longest, self.charges)
         )
         self._views.clear()
-        if self.model.technique.by_range:
+        if self.model.omega.by_range:
             self._forget_repeated(one)
         self.charges[one] = self._own_charge(one)
 
     def _view(self, kind: int) -> _View:
-        technique = self.model.technique
+        omega = self.model.omega
         present = np.flatnonzero(np.bincount(self._kind))
         edges, length = (array[present] for array in self._kinds.edges_with(kind, present))
         places = np.zeros(present[-1] + 1, dtype=np.int64)
         places[present] = np.arange(len(present))
         place = places[self._kind]
         operations = longest = self._weight
-        if technique.look_up is not None:
+        if omega.look_up is not None:
             partials = self._range * edges[place][self._tree] / length[place][self._tree]
-            operations = operations + np.bincount(self._tree, technique.look_up(partials), len(self))
-        if technique.longest is not None:
-            longest = technique.longest(self._longest * edges[place] / length[place])
+            operations = operations + np.bincount(self._tree, omega.look_up(partials), len(self))
+        if omega.longest is not None:
+            longest = omega.longest(self._longest * edges[place] / length[place])
         return _View(edges, length, place, (edges / length)[place], operations, longest)
 
     def _own_charge(self, tree: int) -> float:
         edges, length = self._kinds.ratio(int(self._kind[tree]))
-        technique, mine = self.model.technique, self._tree == tree
-        omega = self.model.per_edge + float(self._weight[tree])
-        if technique.look_up is not None:
-            omega += float(technique.look_up(self._range[mine] * edges / length).sum())
-        if technique.longest is not None:
-            omega += float(technique.longest(self._longest[tree : tree + 1] * edges / length)[0])
-        return self.model.per_tree + edges / length * omega
+        omega, mine = self.model.omega, self._tree == tree
+        operations = self.model.per_edge + float(self._weight[tree])
+        if omega.look_up is not None:
+            operations += float(omega.look_up(self._range[mine] * edges / length).sum())
+        if omega.longest is not None:
+            operations += float(omega.longest(self._longest[tree : tree + 1] * edges / length)[0])
+        return self.model.per_tree + edges / length * operations
 
     def _number_ranges(self) -> None:
         _, self._number = np.unique(self._range, return_inverse=True)
