@@ -11,8 +11,8 @@ import muntin as mt
 from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, WeaveAlgorithm
 from muntin.hints import INSTEAD
 from muntin.plan import ALGORITHMS
-from muntin.plan.physical.shapes import STRATEGIES
-from muntin.plan.physical.stream import STRATEGIES as STREAM_STRATEGIES
+from muntin.plan.physical.shapes import BATCH_STRATEGIES
+from muntin.plan.physical.stream import STREAM_STRATEGIES
 from muntin.plan.slicing.weave import ALGORITHMS as WEAVES
 
 NAMES = """
@@ -69,7 +69,7 @@ def test_options_are_listed_once() -> None:
     """What editors complete is what is there to choose from."""
     assert list(ALGORITHMS) == list(get_args(Algorithm))
     assert list(WEAVES) == list(get_args(WeaveAlgorithm))
-    assert set(STRATEGIES) == {*get_args(Strategy), *get_args(ShapeName)}
+    assert set(BATCH_STRATEGIES) == {*get_args(Strategy), *get_args(ShapeName)}
     assert set(STREAM_STRATEGIES) == {*get_args(Strategy), *get_args(StreamShapeName)}
 
 

@@ -19,9 +19,9 @@ from muntin.plan.show.html import to_page
 from muntin.registry import WindowRegistry
 
 FORMATS: dict[str, Callable[[Any], str]] = {
-    "text": lambda found: found.explain(),
-    "json": lambda found: json.dumps(found.to_dict(), indent=2, ensure_ascii=False),
-    "mermaid": lambda found: found.to_mermaid(),
+    "text": lambda forest: forest.explain(),
+    "json": lambda forest: json.dumps(forest.to_dict(), indent=2, ensure_ascii=False),
+    "mermaid": lambda forest: forest.to_mermaid(),
     "html": to_page,
 }
 
@@ -78,8 +78,8 @@ def plan_command(
 ) -> None:
     """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
     with _errors_as_messages():
-        found = plan(windows, aggregates, rate, algorithm, horizon)
-    click.echo(FORMATS[form](found))
+        forest = plan(windows, aggregates, rate, algorithm, horizon)
+    click.echo(FORMATS[form](forest))
 
 
 @main.command("demo")
@@ -356,8 +356,8 @@ def _say(text: str) -> None:
 def _run(name: str, out: Path, rows: Iterator[dict[str, Any]], **settings: Any) -> None:
     from muntin.bench.record import record, save
 
-    found: list[dict[str, Any]] = []
-    for row in rows:  # what a long experiment has found so far outlives its end
-        found.append(row)
-        save(record(name, f"muntin bench {name}", found, **settings), out)
+    so_far: list[dict[str, Any]] = []
+    for row in rows:  # what a long experiment has measured outlives its end
+        so_far.append(row)
+        save(record(name, f"muntin bench {name}", so_far, **settings), out)
     click.echo(f"wrote {out}")

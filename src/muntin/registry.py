@@ -385,9 +385,9 @@ def _micros(moment: object, name: str) -> int | None:
     if moment is None or (isinstance(moment, int) and not isinstance(moment, bool)):
         return moment
     try:
-        found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
-        if isinstance(found, datetime):
-            zoned = found if found.tzinfo else found.replace(tzinfo=UTC)
+        date = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        if isinstance(date, datetime):
+            zoned = date if date.tzinfo else date.replace(tzinfo=UTC)
             return (zoned - _EPOCH) // _MICROSECOND
     except ValueError:
         pass

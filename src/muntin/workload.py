@@ -26,11 +26,11 @@ def random_gen(count: int, tumbling: bool, seed: int) -> tuple[Window, ...]:
     seeds = RANGE_SEEDS if tumbling else SLIDE_SEEDS
     _check_count(count, len({base * multiple for base in seeds for multiple in range(2, LARGEST_MULTIPLE + 1)}))
     random = Random(seed)
-    found: set[Window] = set()
-    while len(found) < count:
+    windows: set[Window] = set()
+    while len(windows) < count:
         slide = random.choice(seeds) * random.randint(2, LARGEST_MULTIPLE)
-        found.add(Window(slide if tumbling else 2 * slide, slide))
-    return tuple(sorted(found))
+        windows.add(Window(slide if tumbling else 2 * slide, slide))
+    return tuple(sorted(windows))
 
 
 def sequential_gen(count: int, tumbling: bool, base: int) -> tuple[Window, ...]:
@@ -57,11 +57,11 @@ def rich_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tup
     """
     _check_count(count, longest_slide * most_slides)
     random = Random(seed)
-    found: set[Window] = set()
-    while len(found) < count:
+    windows: set[Window] = set()
+    while len(windows) < count:
         slide = random.randint(1, longest_slide)
-        found.add(Window(slide * random.randint(1, most_slides), slide))
-    return tuple(sorted(found))
+        windows.add(Window(slide * random.randint(1, most_slides), slide))
+    return tuple(sorted(windows))
 
 
 def any_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tuple[Window, ...]:
@@ -72,11 +72,11 @@ def any_gen(count: int, longest_slide: int, most_slides: int, seed: int) -> tupl
     """
     _check_count(count, longest_slide)
     random = Random(seed)
-    found: set[Window] = set()
-    while len(found) < count:
+    windows: set[Window] = set()
+    while len(windows) < count:
         slide = random.randint(1, longest_slide)
-        found.add(Window(random.randint(slide, most_slides * slide), slide, random.randrange(slide)))
-    return tuple(sorted(found))
+        windows.add(Window(random.randint(slide, most_slides * slide), slide, random.randrange(slide)))
+    return tuple(sorted(windows))
 
 
 def fine_gen(count: int, longest_slide: int, longest_range: int, seed: int) -> tuple[Window, ...]:

@@ -1,5 +1,6 @@
 """Slices of one window and edges of a set: the incremental-evaluation paper's numbers, its mistakes, and laws."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil, gcd, lcm
 from random import Random
@@ -14,18 +15,35 @@ from muntin.plan.slicing.edges import (
     LONGEST_MARKED,
     SLICINGS,
     between,
-    composite_edges,
     composite_slide,
     counted,
     edge_rate,
     edges_of,
     marked,
-    partials_read,
     slices_per_instance,
 )
 from muntin.plan.slicing.grids import Grid
 from muntin.window import Window
 from tests.strategies import window_sets
+
+
+def composite_edges(windows: Iterable[Window], slicing: str = "pairs") -> tuple[int, ...]:
+    """List the edges within the first composite slide, its end included."""
+    windows = tuple(windows)
+    return between(edges_of(windows, slicing), 0, composite_slide(windows))
+
+
+def partials_read(windows: Iterable[Window]) -> dict[Window, frozenset[int]]:
+    """Tell how many slices the instances of each window read, over one composite slide: not always the same number."""
+    windows = tuple(windows)
+    grids, length = edges_of(windows), composite_slide(windows)
+
+    def read(window: Window) -> frozenset[int]:
+        first = int(window.offset)
+        begins = range(first, first + length, int(window.slide))
+        return frozenset(len(between(grids, begin - 1, begin + int(window.range) - 1)) for begin in begins)
+
+    return {window: read(window) for window in windows}
 
 
 @pytest.mark.parametrize(

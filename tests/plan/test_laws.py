@@ -121,12 +121,12 @@ def test_the_graph_agrees_with_the_algebra(windows: list[Window], semantics: Sem
     problem, scale = state(windows, semantics, Fraction(rate), Horizon(10_000))
     pool = candidates(problem)
     graph = coverage_graph(problem, pool)
-    for child, edges in zip(graph.nodes, graph.parents, strict=True):
-        assert {graph.nodes[p]: m for p, m in edges} == {
-            node: problem.inputs(child, node) for node in graph.nodes if problem.inputs(child, node)
+    for child, edges in zip(graph.windows, graph.parents, strict=True):
+        assert {graph.windows[p]: m for p, m in edges} == {
+            node: problem.inputs(child, node) for node in graph.windows if problem.inputs(child, node)
         }
         for parent, inputs in edges:
-            assert inputs == scale.window(child).multiplier(scale.window(graph.nodes[parent]))
+            assert inputs == scale.window(child).multiplier(scale.window(graph.windows[parent]))
 
 
 @given(window_sets(most=5, longest=24, offsets=True), st.sampled_from(["covered by", "partitioned by"]), RATES)

@@ -123,7 +123,7 @@ def test_example_6() -> None:
 
 def test_example_6_has_four_edges() -> None:
     graph = coverage_graph(problem_of(tumbling(10, 20, 30, 40)))
-    edges = [(graph.nodes[p][0], graph.nodes[c][0]) for p, listed in enumerate(graph.children) for c, _ in listed]
+    edges = [(graph.windows[p][0], graph.windows[c][0]) for p, listed in enumerate(graph.children) for c, _ in listed]
     assert edges == [(10, 20), (10, 30), (10, 40), (20, 40)]
 
 

@@ -10,7 +10,7 @@ from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.grouping import grouped, price
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
 from muntin.plan.statistics import Statistics
@@ -51,7 +51,7 @@ def test_a_median_does_not_keep_sums_from_being_shared() -> None:
     assert any("+" in name for name, _ in plan.alternatives)
     for strategy in ("kernel", "slices_kernel"):
         plan = choose(bundling, [sums, median], windows, strategy)
-        assert all(group.shape in STRATEGIES[strategy] for group in plan.groups if group.aggregates == sums)
+        assert all(group.shape in BATCH_STRATEGIES[strategy] for group in plan.groups if group.aggregates == sums)
     plan = choose(bundling, [sums, median], windows, "independent")
     assert plan.bundles == ((*sums, *median),)
 
@@ -134,7 +134,7 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     costs = dict(found.alternatives)
     assert len(costs) == len(Shape)
     assert found.cost == pytest.approx(min(costs.values()))
-    assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in STRATEGIES["native"]
+    assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
 
 def test_one_window_is_not_shared() -> None:

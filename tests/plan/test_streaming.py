@@ -9,8 +9,18 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
-from muntin.plan.physical.stream import STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream, price
+from muntin.plan.physical.stream import (
+    STREAM_STRATEGIES,
+    StreamPlan,
+    StreamShape,
+    Terms,
+    choose_stream,
+    price,
+    sliced_in_queries,
+)
+from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
+from muntin.plan.slicing.grids import slicing
 from muntin.plan.statistics import Statistics
 
 TENS = tuple(mt.tumbling(f"{10 * n} minutes") for n in range(1, 11))
@@ -25,7 +35,7 @@ def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPl
     def allowed(shape: StreamShape) -> bool:
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
 
-    return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STRATEGIES[strategy]))
+    return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STREAM_STRATEGIES[strategy]))
 
 
 def test_slices_pay_where_they_are_dense() -> None:
@@ -58,8 +68,31 @@ def test_more_windows_cost_the_chain_least() -> None:
 
 
 def test_every_shape_has_its_name_and_every_strategy_a_shape() -> None:
-    assert {shape.name.lower() for shape in StreamShape} < set(STRATEGIES)
-    assert all(STRATEGIES.values())
+    assert {shape.name.lower() for shape in StreamShape} < set(STREAM_STRATEGIES)
+    assert all(STREAM_STRATEGIES.values())
+
+
+FAMILIES = tuple(mt.hopping(f"{60 * n} s", f"{n} s") for n in (8, 16, 24, 7, 14, 21))
+"""Slides of eight seconds and of seven: slices of both are cut into pieces that each must be put into all windows."""
+THIN = StreamWork(Work(Statistics(10**6, keys=1, span=10**12)), 10_000_000)
+
+
+def test_a_chain_says_what_several_slicings_would_save_and_runs_one() -> None:
+    plan = choose_stream(THIN, FAMILIES, "native", Terms("10 s"), STREAM_STRATEGIES["native"])
+    assert plan.shape is StreamShape.CHAIN
+    assert plan.grids == slicing(FAMILIES)
+    parts, apart = sliced_in_queries(THIN, FAMILIES, plan.shape)
+    assert all(len({window in FAMILIES[:3] for window in part}) == 1 for part in parts)
+    assert apart < 0.8 * plan.cost
+    (note,) = plan.notes
+    assert note in plan.explain()
+    assert note.startswith(f"{len(parts)} queries, each with its own slices, cost about")
+
+
+def test_nothing_is_said_where_windows_belong_into_one_slicing() -> None:
+    assert not chosen(DENSE, "native").notes
+    assert not chosen(SPARSE, "kernel").notes
+    assert len(sliced_in_queries(THIN, FAMILIES, StreamShape.COLUMNAR)[0]) == 1  # rows to Python cost more than slices
 
 
 @pytest.mark.parametrize("watermark", ["5", "-1 s", "1 us", 1, True, 2.5, [], "3 months"])

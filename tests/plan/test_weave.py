@@ -11,14 +11,14 @@ import pytest
 import muntin as mt
 from muntin.choices import WeaveAlgorithm
 from muntin.plan.slicing.edges import composite_slide
-from muntin.plan.slicing.weave import FORMS, TECHNIQUES
+from muntin.plan.slicing.weave import FORMS, OMEGAS
 from muntin.plan.slicing.weave.model import Model
 from muntin.plan.slicing.weave.share import MOST_STARTS, weave_share
 from muntin.query import distinct_windows
 from muntin.window import Window
 from muntin.workload import zipf_gen
 
-NAMES = list(TECHNIQUES["printed"])
+NAMES = list(OMEGAS["printed"])
 TWO = [Window(6, 2), Window(8, 4)]
 THREE = [*TWO, Window(9, 3)]
 SIX = [*THREE, Window(20, 10), Window(12, 3), Window(10, 5)]
@@ -31,8 +31,8 @@ def cost(windows: list[Window], technique: str, algorithm: WeaveAlgorithm, form:
 @pytest.mark.parametrize(("technique", "omega"), list(zip(NAMES, (5, 3.75, 6, 4, 5.2083), strict=True)))
 def test_operations_at_an_edge(technique: str, omega: float) -> None:
     ranges, slides = np.array([6.0, 8.0]), np.array([2.0, 4.0])
-    assert TECHNIQUES["printed"][technique].omega(ranges, slides, 1, 2) == pytest.approx(omega, abs=1e-4)
-    repaired = TECHNIQUES["repaired"][technique].omega(ranges, slides, 1, 2)
+    assert OMEGAS["printed"][technique].operations(ranges, slides, 1, 2) == pytest.approx(omega, abs=1e-4)
+    repaired = OMEGAS["repaired"][technique].operations(ranges, slides, 1, 2)
     assert repaired == pytest.approx(5.5833 if technique == "slickdeque_non_inv" else omega, abs=1e-4)
 
 
@@ -129,7 +129,7 @@ def test_panes_read_every_edge_in_as_many_instances_as_slides_fit() -> None:
 
 @pytest.mark.parametrize(("partials", "nodes"), [(1.2, -2.8), (3, 2.0), (4, 1.75), (7, 3.5), (8, 2.875)])
 def test_equation_4_falls_below_zero_and_is_not_monotone(partials: float, nodes: float) -> None:
-    printed, repaired = (TECHNIQUES[form]["flatfat"].omega for form in FORMS)
+    printed, repaired = (OMEGAS[form]["flatfat"].operations for form in FORMS)
     ranges, slides = np.array([partials]), np.array([1.0])
     assert printed(ranges, slides, 1, 1) == pytest.approx(nodes)
     assert repaired(ranges, slides, 1, 1) == pytest.approx(max(0, nodes))
@@ -141,13 +141,13 @@ def test_equation_4_falls_below_zero_and_is_not_monotone(partials: float, nodes:
 )
 def test_a_deque_is_as_long_as_a_harmonic_number(partials: int, printed: float, harmonic: float) -> None:
     for form, length in (("printed", printed), ("repaired", harmonic)):
-        omega = TECHNIQUES[form]["slickdeque_non_inv"].omega(np.array([float(partials)]), np.array([1.0]), 1, 1)
+        omega = OMEGAS[form]["slickdeque_non_inv"].operations(np.array([float(partials)]), np.array([1.0]), 1, 1)
         assert omega == pytest.approx(2 - 2 / partials + 1 + length, abs=6e-4)
 
 
 def test_harmonic_numbers_have_no_seam() -> None:
-    technique = TECHNIQUES["repaired"]["slickdeque_non_inv"]
-    ranges = [technique.omega(np.array([float(n)]), np.array([1.0]), 1, 1) for n in (1023, 1024, 1025)]
+    technique = OMEGAS["repaired"]["slickdeque_non_inv"]
+    ranges = [technique.operations(np.array([float(n)]), np.array([1.0]), 1, 1) for n in (1023, 1024, 1025)]
     assert ranges[1] - ranges[0] == pytest.approx(1 / 1024 + 2 / 1023 - 2 / 1024, abs=1e-9)
     assert ranges[2] - ranges[1] == pytest.approx(1 / 1025 + 2 / 1024 - 2 / 1025, abs=1e-9)
 
@@ -215,7 +215,7 @@ def test_a_thousand_queries_take_no_time(technique: str) -> None:
 def test_windows_of_equal_edges_may_start_together(technique: str) -> None:
     asked = distinct_windows(zipf_gen(300, 1000, 10_000, 0, 0))
     assert len(asked) < MOST_STARTS
-    model = Model(TECHNIQUES["repaired"][technique], per_tree=1.0)
+    model = Model(OMEGAS["repaired"][technique], per_tree=1.0)
     single, together = (model.cost(weave_share(model, asked, most)) for most in (MOST_STARTS, 100))
     assert together == pytest.approx(single, rel=0.02)
 

@@ -8,17 +8,17 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.choices import WeaveAlgorithm
-from muntin.plan.slicing.weave import ALGORITHMS, FORMS, TECHNIQUES
+from muntin.plan.slicing.weave import ALGORITHMS, FORMS, OMEGAS
 from muntin.plan.slicing.weave.model import Model
 from muntin.plan.slicing.weave.share import weave_share
 from muntin.window import Window
 from tests.strategies import window_sets
 
-NAMES = st.sampled_from(list(TECHNIQUES["printed"]))
+NAMES = st.sampled_from(list(OMEGAS["printed"]))
 RATES = st.sampled_from([0.01, 1, 3, 100])
 SETS = window_sets(most=7, longest=24, offsets=True)
 MODELS = st.builds(
-    lambda form, name, charges: Model(TECHNIQUES[form][name], *charges),
+    lambda form, name, charges: Model(OMEGAS[form][name], *charges),
     st.sampled_from(FORMS),
     NAMES,
     st.sampled_from([(0.01, 0.0), (0.3, 0.0), (1.0, 0.0), (20.0, 0.0), (0.0, 1.0)]),
@@ -88,6 +88,6 @@ def test_costs_depend_on_the_unit_of_time_as_rates_do(
 
 @given(SETS, NAMES)
 def test_a_faster_stream_never_makes_more_trees_with_windows_that_add_up(windows: list[Window], technique: str) -> None:
-    if TECHNIQUES["repaired"][technique].is_monotone:
+    if OMEGAS["repaired"][technique].is_monotone:
         trees = [len(mt.weave(windows, technique, rate).trees) for rate in (10**-6, 10**6)]
         assert trees[0] >= trees[1] == 1

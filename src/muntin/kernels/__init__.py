@@ -1,7 +1,7 @@
 """Kernels over arrays: numpy and Numba only, nothing of Spark.
 
 Rows are sorted by group and time. One kernel finds which rows every instance of a window reads, as ranges [lo, hi)
-whose ends never move back; the techniques reduce columns over such ranges. So the structure is found once for all
+whose ends never move back; the techniques reduce columns over such ranges. So the structure is known once for all
 columns. A technique is one file, and takes any operator of `operators` that it can serve; `catalogue` calls them by
 name, or the cheapest, and `muntin.techniques` has what each needs, costs and holds, and who described it first.
 
@@ -17,8 +17,9 @@ name, or the cheapest, and `muntin.techniques` has what each needs, costs and ho
 | `slick_deque` | rows that can still be the result | selective | below 2, n | about 1 each |
 
 Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, by two pointers, and
-`slices` the slices of rows. Compiled code checks nothing while it runs: `entrance` checks ranges, sizes, types and
-shapes before it begins, and gives values 64 bits.
+`slices` the slices of rows; `sliced` is the reference for windows from slices by panes, pairs and Cutty. Compiled code
+checks nothing while it runs: `entrance` checks ranges, sizes, types and shapes before it begins, and gives values 64
+bits.
 
 Unless asked for by name, nothing is ever subtracted from a float, so a long stream cannot drift. Functions are compiled
 when first used, and kept on disk beside the package or in the user's cache.

@@ -79,14 +79,14 @@ def _cover(op, intervals, leaves, left, right):  # type: ignore[no-untyped-def]
     head = tail = load(op, intervals, slots + (left & (slots - 1)))
     while left < right:
         if left & 1:
-            found = load(op, intervals, slots + (left & (slots - 1)))
-            head = combine(op, head, found) if begun else found
+            interval = load(op, intervals, slots + (left & (slots - 1)))
+            head = combine(op, head, interval) if begun else interval
             begun = True
             left += 1
         if right & 1:
             right -= 1
-            found = load(op, intervals, slots + (right & (slots - 1)))
-            tail = combine(op, found, tail) if ended else found
+            interval = load(op, intervals, slots + (right & (slots - 1)))
+            tail = combine(op, interval, tail) if ended else interval
             ended = True
         left >>= 1
         right >>= 1

@@ -80,8 +80,8 @@ def _end(ends, slide):  # type: ignore[no-untyped-def]
 
 @overload(protocol.steps_by_one)
 def _steps_by_one(ends):  # type: ignore[no-untyped-def]
-    found = isinstance(ends, types.Integer)
-    return lambda ends: found
+    whole = isinstance(ends, types.Integer)
+    return lambda ends: whole
 
 
 @overload(protocol.longest)

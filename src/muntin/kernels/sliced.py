@@ -28,8 +28,8 @@ def sliced_windows(
 
     >>> from muntin.kernels.operators import Sum
     >>> time = np.arange(10)
-    >>> found, results, slices = sliced_windows(Sum(), time, time, (5, 3, 0), ((3, 0),))
-    >>> found.start.tolist(), results.tolist(), slices.tolist()
+    >>> instances, results, slices = sliced_windows(Sum(), time, time, (5, 3, 0), ((3, 0),))
+    >>> instances.start.tolist(), results.tolist(), slices.tolist()
     ([-3, 0, 3, 6, 9], [1, 10, 25, 30, 9], [3, 12, 21, 9])
     """
     if len(time) != len(values) or not cuts:
@@ -41,17 +41,17 @@ def sliced_windows(
     first = np.flatnonzero(np.concatenate(([len(time) > 0], starts[1:] != starts[:-1])))
     after = np.append(first[1:], len(time))[: len(first)]
     slices = reduce_ranges(operator, values, first, after, by="naive")
-    found = spans(np.array([0, len(time)]), time, *shape)
-    edges = slice_starts(np.array([0, len(found.start)]), found.start, slides, rests)
-    if (edges != found.start).any():
+    instances = spans(np.array([0, len(time)]), time, *shape)
+    edges = slice_starts(np.array([0, len(instances.start)]), instances.start, slides, rests)
+    if (edges != instances.start).any():
         raise QueryError(
             f"instances of ⟨range, slide, offset⟩ = {shape} begin off the grids {cuts}. Add a grid of its slide."
         )
-    lo, hi = np.searchsorted(first, found.lo), np.searchsorted(after, found.hi, side="right")
+    lo, hi = np.searchsorted(first, instances.lo), np.searchsorted(after, instances.hi, side="right")
     whole, rest = lo < hi, np.append(first, len(time))[hi]
     results = reduce_ranges(operator, slices, lo, np.maximum(lo, hi), by=by)
-    tails = reduce_ranges(operator, values, np.minimum(rest, found.hi), found.hi, by="naive")
-    some = rest < found.hi
+    tails = reduce_ranges(operator, values, np.minimum(rest, instances.hi), instances.hi, by="naive")
+    some = rest < instances.hi
     pairs = np.stack([results, tails], axis=1).reshape(-1, *values.shape[1:])
     at = 2 * np.arange(len(whole))
-    return found, reduce_ranges(operator, pairs, at + ~whole, at + 1 + (some | ~whole), by="naive"), slices
+    return instances, reduce_ranges(operator, pairs, at + ~whole, at + 1 + (some | ~whole), by="naive"), slices

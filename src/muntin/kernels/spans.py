@@ -34,8 +34,8 @@ def spans(
     its range; that of one that reads a window of range r is its range - r + 1, since both ends must lie inside. Only
     instances from `first`, which must be one of them, to `last` are looked for.
 
-    >>> found = spans(np.array([0, 3]), np.array([1, 5, 30]), reach=10, slide=5, offset=0)
-    >>> found.start.tolist(), found.lo.tolist(), found.hi.tolist()
+    >>> instances = spans(np.array([0, 3]), np.array([1, 5, 30]), reach=10, slide=5, offset=0)
+    >>> instances.start.tolist(), instances.lo.tolist(), instances.hi.tolist()
     ([-5, 0, 5, 25, 30], [0, 0, 1, 2, 2], [1, 2, 2, 3, 3])
     >>> spans(np.array([0, 3]), np.array([1, 5, 30]), 10, 5, 0, first=0, last=25).start.tolist()
     [0, 5, 25]

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.bench.experiments.spark import (
-    STRATEGIES,
+    CONTENDERS,
     Contender,
     Progress,
     asked,
@@ -27,8 +27,7 @@ from muntin.bench.experiments.spark import (
     warmed,
 )
 from muntin.bench.record import Row
-from muntin.plan.physical.shapes import STRATEGIES as SHAPES
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_gen, sequential_sets
@@ -42,7 +41,7 @@ def paper_tables(
     sets: int,
     rounds: int,
     progress: Progress,
-    contenders: tuple[str, ...] = tuple(STRATEGIES),
+    contenders: tuple[str, ...] = tuple(CONTENDERS),
     counts: Iterable[int] = COUNTS,
 ) -> Iterator[Row]:
     """Yield the ratios of plain Spark to each contender on the paper's window sets: MIN, one event per second."""
@@ -52,10 +51,10 @@ def paper_tables(
     for count in counts:
         for family in ("RandomGen", "SequentialGen"):
             for tumbling in (True, False):
-                found = []
+                measured = []
                 for number, windows in enumerate(_window_sets(family, count, tumbling, sets)):
                     times = in_turn(asked(df, seconds(windows), asked_for, contenders), rounds)
-                    found.append(times)
+                    measured.append(times)
                     ratio = times["plain"] / times["auto"]
                     progress(
                         f"{rows} events, {family} {count} {_kind(tumbling)} #{number}: auto {ratio:.2f} times plain"
@@ -65,9 +64,9 @@ def paper_tables(
                     "count": count,
                     "tumbling": tumbling,
                     "events": rows,
-                    "sets": len(found),
-                    "ratios": {name: _summary(found, name) for name in contenders if name != "plain"},
-                    "seconds": [rounded(times) for times in found],
+                    "sets": len(measured),
+                    "ratios": {name: _summary(measured, name) for name in contenders if name != "plain"},
+                    "seconds": [rounded(times) for times in measured],
                 }
 
 
@@ -82,8 +81,8 @@ def _kind(tumbling: bool) -> str:
     return "tumbling" if tumbling else "hopping"
 
 
-def _summary(found: list[dict[str, float]], name: str) -> Row:
-    ratios = [times["plain"] / times[name] for times in found]
+def _summary(measured: list[dict[str, float]], name: str) -> Row:
+    ratios = [times["plain"] / times[name] for times in measured]
     return {"mean": round(fmean(ratios), 3), "max": round(max(ratios), 3), "min": round(min(ratios), 3)}
 
 
@@ -148,7 +147,8 @@ def _estimates(df: DataFrame, windows: list[Window], aggregates: list[Aggregate]
     """Give the estimated cost of each contender: of the cheapest shape that it may take."""
     weighed = dict(mt.explain(df, "ts", "key", windows, aggregates).alternatives)
     return {
-        name: min(weighed[shape.name.lower()] for shape in SHAPES[strategy]) for name, strategy in STRATEGIES.items()
+        name: min(weighed[shape.name.lower()] for shape in BATCH_STRATEGIES[strategy])
+        for name, strategy in CONTENDERS.items()
     }
 
 

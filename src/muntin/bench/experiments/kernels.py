@@ -157,7 +157,7 @@ def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float
             start = process_time()
             run()
             times[name].append(process_time() - start)
-    return {name: median(found) for name, found in times.items()}
+    return {name: median(seconds) for name, seconds in times.items()}
 
 
 def _timed(kernel: Callable[..., int], operator: Operator, stretch: Stretch) -> Any:

@@ -48,5 +48,5 @@ def window_sets(family: str, count: int, tumbling: bool) -> Iterator[tuple[Windo
 
 
 def _ratio(windows: tuple[Window, ...], algorithm: Algorithm) -> float:
-    found = plan(windows, "min", algorithm=algorithm)
-    return float(Fraction(found.independent_cost) / found.cost)
+    forest = plan(windows, "min", algorithm=algorithm)
+    return float(Fraction(forest.independent_cost) / forest.cost)

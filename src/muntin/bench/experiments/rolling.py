@@ -28,15 +28,15 @@ def rolling(folder: Path, rounds: int, progress: Progress, rows: int = 1_000_000
 
     def measured(part: str, count: int, keys: int, frames: list[int], names: Iterable[str], times: int) -> Row:
         df = events(spark, folder, count, keys=keys)
-        found = in_turn({name: asked(df, keys, frames, name) for name in names}, times)
-        progress(f"{part}: {count} events, {keys} keys, frames of {frames} rows: {rounded(found)}")
+        seconds = in_turn({name: asked(df, keys, frames, name) for name in names}, times)
+        progress(f"{part}: {count} events, {keys} keys, frames of {frames} rows: {rounded(seconds)}")
         return {
             "part": part,
             "events": count,
             "keys": keys,
             "ranges": len(frames),
             "frame": max(frames),
-            "seconds": rounded(found),
+            "seconds": rounded(seconds),
         }
 
     warm = events(spark, folder, rows, keys=10).limit(20_000)

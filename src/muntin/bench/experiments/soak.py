@@ -37,12 +37,12 @@ def soak(
             end, last = time.monotonic() + 60 * minutes, -10
             while time.monotonic() < end and query.isActive:
                 time.sleep(1)
-                found = query.lastProgress
-                if found is None or found["batchId"] < last + 10:
+                latest = query.lastProgress
+                if latest is None or latest["batchId"] < last + 10:
                     continue
-                last = found["batchId"]
+                last = latest["batchId"]
                 progress(f"{strategy}: batch {last}, {mt.progress(query)}")
-                yield _row(spark, strategy, found)
+                yield _row(spark, strategy, latest)
             query.stop()
 
 
@@ -66,15 +66,15 @@ def _started(spark: SparkSession, strategy: AnyStrategy, place: str) -> Any:
     return writer.trigger(processingTime="1 second").start()
 
 
-def _row(spark: SparkSession, strategy: str, found: Any) -> Row:
+def _row(spark: SparkSession, strategy: str, latest: Any) -> Row:
     gc.collect()
     runtime = spark._jvm.java.lang.Runtime.getRuntime()  # type: ignore[union-attr]
     spark._jvm.java.lang.System.gc()  # type: ignore[union-attr]
     return {
         "strategy": strategy,
-        "batch": found["batchId"],
+        "batch": latest["batchId"],
         "heap_bytes": runtime.totalMemory() - runtime.freeMemory(),
-        "state_rows": sum(op["numRowsTotal"] for op in found["stateOperators"]),
-        "state_bytes": sum(op["memoryUsedBytes"] for op in found["stateOperators"]),
-        "milliseconds": found["durationMs"]["triggerExecution"],
+        "state_rows": sum(op["numRowsTotal"] for op in latest["stateOperators"]),
+        "state_bytes": sum(op["memoryUsedBytes"] for op in latest["stateOperators"]),
+        "milliseconds": latest["durationMs"]["triggerExecution"],
     }

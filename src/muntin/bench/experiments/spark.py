@@ -20,7 +20,7 @@ Progress = Callable[[str], None]
 Contender = Callable[[], object]
 
 SECOND = 1_000_000
-STRATEGIES: dict[str, AnyStrategy] = {
+CONTENDERS: dict[str, AnyStrategy] = {
     "plain": "independent",
     "expand": "expand",
     "native": "native",
@@ -70,7 +70,7 @@ def asked(
 ) -> dict[str, Contender]:
     """Make contenders of strategies; planning counts."""
     windows, aggregates = list(windows), list(aggregates)
-    return {name: evaluated(df, windows, aggregates, STRATEGIES[name]) for name in strategies}
+    return {name: evaluated(df, windows, aggregates, CONTENDERS[name]) for name in strategies}
 
 
 def evaluated(df: DataFrame, windows: list[Window], aggregates: list[Aggregate], strategy: AnyStrategy) -> Contender:
@@ -91,7 +91,7 @@ def in_turn(contenders: dict[str, Contender], rounds: int = 3) -> dict[str, floa
             start = time.perf_counter()
             contender()
             times[name].append(time.perf_counter() - start)
-    return {name: median(found) for name, found in times.items()}
+    return {name: median(seconds) for name, seconds in times.items()}
 
 
 def rounded(times: dict[str, float]) -> Row:

@@ -80,15 +80,15 @@ def streams(
         for _ in range(rounds):
             for name in setting.contenders:
                 runs[name].append(_run(spark, source, setting, name))
-        found = {name: _median_run(each) for name, each in runs.items()}
-        progress(f"{setting.name}: " + ", ".join(f"{name} {row['seconds']:.1f} s" for name, row in found.items()))
+        contenders = {name: _median_run(each) for name, each in runs.items()}
+        progress(f"{setting.name}: " + ", ".join(f"{name} {row['seconds']:.1f} s" for name, row in contenders.items()))
         yield {
             "setting": setting.name,
             "windows": len(setting.windows),
             "events": setting.events,
             "per_slice": setting.per_slice,
             "keys": setting.keys,
-            "contenders": found,
+            "contenders": contenders,
         }
 
 

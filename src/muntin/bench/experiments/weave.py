@@ -17,14 +17,14 @@ from muntin.choices import WeaveAlgorithm
 from muntin.plan.forest.divisors import divisors
 from muntin.plan.slicing.edges import counted, marked, period, unmarked
 from muntin.plan.slicing.grids import Grid, union
-from muntin.plan.slicing.weave import FORMS, TECHNIQUES, weave
+from muntin.plan.slicing.weave import FORMS, OMEGAS, weave
 from muntin.plan.slicing.weave.model import Model, weave_share_model
 from muntin.plan.slicing.weave.share import weave_share
 from muntin.query import distinct_windows
 from muntin.window import Window
 from muntin.workload import zipf_gen
 
-NAMES = tuple(TECHNIQUES["printed"])
+NAMES = tuple(OMEGAS["printed"])
 ALGORITHMS: tuple[WeaveAlgorithm, ...] = ("no_share", "max_share", "weave_share", "tri_weave")
 VARIANTS: tuple[WeaveAlgorithm, ...] = ("weave_share", "tri_weave", "tri_weave_b")
 
@@ -102,18 +102,18 @@ def _experiment(number: int, parameter: str, value: float, runs: int) -> Iterato
 def _averages(
     sets: list[tuple[Window, ...]], technique: str, algorithm: WeaveAlgorithm, form: str, rate: float = 1
 ) -> Row:
-    found, times = [], []
+    plans, times = [], []
     for windows in sets:
         start = process_time()
-        found.append(weave(windows, technique, rate, algorithm, form))
+        plans.append(weave(windows, technique, rate, algorithm, form))
         times.append(process_time() - start)
     return {
         "technique": technique,
         "algorithm": algorithm,
         "form": form,
         "runs": len(sets),
-        "cost": fmean(plan.cost for plan in found),
-        "trees": fmean(len(plan.trees) for plan in found),
+        "cost": fmean(plan.cost for plan in plans),
+        "trees": fmean(len(plan.trees) for plan in plans),
         "seconds": {"mean": fmean(times), "max": max(times)},
     }
 
@@ -131,7 +131,7 @@ def _starts(runs: int, queries: int) -> Iterator[Row]:
         ratios = []
         for seed in range(runs):
             windows = distinct_windows(replace(Setting(), queries=queries).draw(seed))
-            model: Model = weave_share_model(TECHNIQUES["repaired"][technique], windows, Fraction(1))
+            model: Model = weave_share_model(OMEGAS["repaired"][technique], windows, Fraction(1))
             single, together = (model.cost(weave_share(model, windows, most)) for most in (len(windows), 1))
             ratios.append(together / single)
         yield {"part": "start", "technique": technique, "mean": fmean(ratios), "min": min(ratios), "max": max(ratios)}

@@ -20,7 +20,7 @@ from muntin.workload import zipf_gen
 
 Progress = Callable[[str], None]
 
-TECHNIQUES: dict[str, tuple[str, Operator]] = {
+STAND_INS: dict[str, tuple[str, Operator]] = {
     "panes": ("naive", Sum()),
     "flatfat": ("flatfat", Sum()),
     "flatfit": ("flatfit", Sum()),
@@ -44,7 +44,7 @@ def estimated_and_measured(rounds: int, progress: Progress, seeds: Sequence[int]
     for seed in seeds:
         windows = zipf_gen(QUERIES, LONGEST_SLIDE, MOST_OVERLAP, skew=0, seed=seed)
         for algorithm in ("weave_share", "tri_weave"):
-            for technique, (name, operator) in TECHNIQUES.items():
+            for technique, (name, operator) in STAND_INS.items():
                 progress(f"{algorithm}, {technique}, set {seed}")
                 plan = weave(windows, technique, algorithm=algorithm)
                 stretch = SHORT if name == "naive" else STRETCH

@@ -134,7 +134,7 @@ def _claims(one: list[Row], many: list[Row]) -> str:
             gains = {}
             for size in sorted({row["size"] for row in rows if row["size"] > 1}):
                 here = {row["technique"]: row[speed] for row in rows if row["size"] == size}
-                others = max(found for name, found in here.items() if name not in (slick, "naive"))
+                others = max(speed for name, speed in here.items() if name not in (slick, "naive"))
                 gains[size] = 100 * (here[slick] / others - 1)
             best, worst = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
             claim = "up to +19 %" if setting == "one range" else "up to +345 %"
@@ -159,7 +159,7 @@ def _claims(one: list[Row], many: list[Row]) -> str:
 def _space_claim(one: list[Row]) -> str:
     largest = max(row["size"] for row in one)
     held = {row["technique"]: row["held"] for row in _of(one, "max") if row["size"] == largest}
-    least = min(found for name, found in held.items() if name != "slick_deque")
+    least = min(most for name, most in held.items() if name != "slick_deque")
     return (
         f"Space: the paper claims up to 5 times less. Over {largest:,} random partials the deque holds "
         f"{held['slick_deque']:,} numbers and the least of the others {least:,}; on falling values it would hold all."

@@ -111,11 +111,11 @@ def weave_figure(result: Row, path: Path) -> None:
     grid = figure.subplots(len(numbers), 2, squeeze=False, sharey="row")
     for number, line in zip(numbers, grid, strict=True):
         for axes, algorithm in zip(line, ("weave_share", "tri_weave"), strict=True):
-            found = [row for row in rows if (row["experiment"], row["algorithm"]) == (number, algorithm)]
-            for technique, color in zip(dict.fromkeys(row["technique"] for row in found), COLORS, strict=False):
-                points = [(row["value"], row["cost"]) for row in found if row["technique"] == technique]
+            shown = [row for row in rows if (row["experiment"], row["algorithm"]) == (number, algorithm)]
+            for technique, color in zip(dict.fromkeys(row["technique"] for row in shown), COLORS, strict=False):
+                points = [(row["value"], row["cost"]) for row in shown if row["technique"] == technique]
                 axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=technique)
-            parameter = found[0]["parameter"]
+            parameter = shown[0]["parameter"]
             axes.set(yscale="log", xlabel=PARAMETERS[parameter], ylabel="operations per unit")
             axes.set_xscale("linear" if parameter == "skew" else "log")
             axes.set_title(f"experiment {number}, {algorithm}", fontsize=9)

@@ -38,9 +38,9 @@ def _rolling(result: Row) -> str:
     )
 
 
-def _table(found: list[Row]) -> str:
+def _table(rows: list[Row]) -> str:
     head = ["events", "keys", "ranges", "rows of the longest frame", *NAMES.values(), "default / auto", "tree / auto"]
-    return table(head, [_line(row) for row in found])
+    return table(head, [_line(row) for row in rows])
 
 
 def _line(row: Row) -> list[str]:

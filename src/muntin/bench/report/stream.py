@@ -30,14 +30,14 @@ def stream_section(result: Row) -> str:
             "100 events in the shortest window of a key, sparse: 6. Windows are multiples of ten minutes.",
             f"![Events per second against the number of windows]({STREAM_FIGURE})",
             "Thousand events per second:",
-            _pivot(rows, lambda found: f"{found['events_per_second'] / 1000:,.0f}"),
+            _pivot(rows, lambda row: f"{row['events_per_second'] / 1000:,.0f}"),
             "State rows at most, the sum over the queries where each window has its own (columnar state packs many "
             "slices into one row):",
-            _pivot(rows, lambda found: f"{found['state_rows']:,}"),
+            _pivot(rows, lambda row: f"{row['state_rows']:,}"),
             "Checkpoint, MB at the end:",
-            _pivot(rows, lambda found: f"{found['checkpoint_bytes'] / 1e6:,.1f}"),
+            _pivot(rows, lambda row: f"{row['checkpoint_bytes'] / 1e6:,.1f}"),
             "Micro-batch with rows, ms, p50 / p99:",
-            _pivot(rows, lambda found: f"{found['batch_p50_ms']:,} / {found['batch_p99_ms']:,}"),
+            _pivot(rows, lambda row: f"{row['batch_p50_ms']:,} / {row['batch_p99_ms']:,}"),
             _goals(rows),
         ]
     )
@@ -55,11 +55,11 @@ def _pivot(rows: list[Row], cell: Any) -> str:
 def _goals(rows: list[Row]) -> str:
     lines = []
     for row in rows:
-        found = row["contenders"]
-        speed = found["auto"]["events_per_second"] / found["plain"]["events_per_second"]
-        state = found["plain"]["checkpoint_bytes"] / max(1, found["auto"]["checkpoint_bytes"])
-        steady = found["plain"]["batch_p50_ms"] / found["auto"]["batch_p50_ms"]
-        best = min(found, key=lambda name: found[name]["batch_p50_ms"])
+        contenders = row["contenders"]
+        speed = contenders["auto"]["events_per_second"] / contenders["plain"]["events_per_second"]
+        state = contenders["plain"]["checkpoint_bytes"] / max(1, contenders["auto"]["checkpoint_bytes"])
+        steady = contenders["plain"]["batch_p50_ms"] / contenders["auto"]["batch_p50_ms"]
+        best = min(contenders, key=lambda name: contenders[name]["batch_p50_ms"])
         lines.append([row["setting"], f"{speed:.1f}", f"{steady:.1f}", NAMES[best], f"{state:.1f}"])
     return "\n\n".join(
         [

@@ -60,9 +60,9 @@ def _sets(rows: list[Row]) -> str:
 def _experiments(rows: list[Row]) -> list[str]:
     texts = []
     for number, group in groupby(rows, key=lambda row: row["experiment"]):
-        found = list(group)
-        values = list(dict.fromkeys(row["value"] for row in found))
-        costs = {(row["technique"], row["algorithm"], row["value"]): row["cost"] for row in found}
+        runs = list(group)
+        values = list(dict.fromkeys(row["value"] for row in runs))
+        costs = {(row["technique"], row["algorithm"], row["value"]): row["cost"] for row in runs}
         cells = [
             [
                 technique,
@@ -74,9 +74,9 @@ def _experiments(rows: list[Row]) -> list[str]:
                     for value in values
                 ),
             ]
-            for technique in dict.fromkeys(row["technique"] for row in found)
+            for technique in dict.fromkeys(row["technique"] for row in runs)
         ]
-        head = [f"{PARAMETERS[found[0]['parameter']]}", *(f"{value:,g}" for value in values)]
+        head = [f"{PARAMETERS[runs[0]['parameter']]}", *(f"{value:,g}" for value in values)]
         texts += [
             f"Experiment {number}, cost without sharing / in one tree / by WeaveShare / by TriWeave:",
             table(head, cells),
@@ -159,11 +159,11 @@ def _planning(rows: list[Row]) -> list[str]:
 
 def _variants(rows: list[Row]) -> list[str]:
     names = dict.fromkeys((row["algorithm"], row["form"]) for row in rows)
-    found = {(row["technique"], row["algorithm"], row["form"]): row for row in rows}
+    by_name = {(row["technique"], row["algorithm"], row["form"]): row for row in rows}
     cells = [
         [
             technique,
-            *(f"{_short(row['cost'])} ({row['trees']:.1f})" for name in names for row in [found[technique, *name]]),
+            *(f"{_short(row['cost'])} ({row['trees']:.1f})" for name in names for row in [by_name[technique, *name]]),
         ]
         for technique in dict.fromkeys(row["technique"] for row in rows)
     ]

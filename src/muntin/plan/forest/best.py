@@ -1,9 +1,9 @@
-"""Our own optimizer: which of the factor windows on the asked windows' common grids to choose.
+"""Our own optimizer: which of the factor windows on the asked windows' common lattices to choose.
 
 For few windows the choice is exact. For more it is a local search: some starts (no factor windows, those of
-Algorithm 3, the shortest on every grid, all) are each taken to a point where no single change helps; the best of them
-is then shaken by forced changes of one and two factor windows. By construction the result is never dearer than that of
-Algorithms 1 and 3.
+Algorithm 3, the shortest on every lattice, all) are each taken to a point where no single change helps; the best of
+them is then shaken by forced changes of one and two factor windows. By construction the result is never dearer than
+that of Algorithms 1 and 3.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def choose(problem: Problem, pool: list[Shape]) -> Parents:
 def _settle_from_best_start(selection: Selection, proposed: list[Shape]) -> None:
     nothing = selection.save()
     ends: list[tuple[int, int, Choice]] = []
-    shortest = [node for node in selection.nodes if node[0] < 2 * node[1]]
-    for start in map(frozenset, ((), proposed, shortest, selection.nodes)):
+    shortest = [window for window in selection.windows if window[0] < 2 * window[1]]
+    for start in map(frozenset, ((), proposed, shortest, selection.windows)):
         selection.restore(nothing)
         selection.choose_all(start)
         selection.shrink()
@@ -62,7 +62,7 @@ def _settle_from_best_start(selection: Selection, proposed: list[Shape]) -> None
 def _shake(selection: Selection, budget: int) -> None:
     """Force changes one after another, let each settle, and keep those that lower the cost.
 
-    The budget counts edges looked at and not time, so that a plan is the same on every machine.
+    The budget counts reads looked at and not time, so that a plan is the same on every machine.
     """
     least = selection.cost
     limit = selection.work + budget

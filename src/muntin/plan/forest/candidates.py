@@ -1,12 +1,12 @@
-"""The factor windows worth weighing, found on the grids that asked windows have in common.
+"""The factor windows worth weighing, on the lattices that asked windows have in common.
 
 A factor window f between a parent p and its children costs n_f·M(f, p) + Σ n_c·M(c, f). For a given slide the first
 term is concave in f's range and the second falls linearly, so that the sum is least at an end of the admissible ranges:
 just above the parent, at the slide itself, or just below the shortest child. For a given range a longer slide is never
 worse, and the longest that all children admit is a greatest common divisor of their lengths. So a handful of ranges on
-the common grids stands for the thousands of windows that cover something. Parents and children may be factor windows
-themselves: the shortest on a grid, windows below them, windows above those. Longer chains are not followed, so the pool
-can lack a window that the optimum has.
+the common lattices stands for the thousands of windows that cover something. Parents and children may be factor windows
+themselves: the shortest on a lattice, windows below them, windows above those. Longer chains are not followed, so the
+pool can lack a window that the optimum has.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from muntin.plan.forest.divisors import divisors
 from muntin.plan.forest.problem import Problem, Semantics
 from muntin.window import Shape
 
-Grid = Shape
+Lattice = Shape
 """What windows must agree in for one to read another: their range modulo a slide, that slide, and their offset."""
 
-_MOST_GRIDS = 2_000
-"""A bound for sets of many highly composite lengths; the finest grids, which serve the most windows, are kept."""
+_MOST_LATTICES = 2_000
+"""A bound for sets of many highly composite lengths; the finest lattices, which serve the most windows, are kept."""
 
-_FEW_GRIDS = 300
-"""Up to this many grids, factor windows are considered as parents and children of others."""
+_FEW_LATTICES = 300
+"""Up to this many lattices, factor windows are considered as parents and children of others."""
 
 _HOPPING, _HOPPING_EACH = 30, 2
 """How many windows below children, and how many above parents, the pool has at most: some, and some for each window."""
@@ -37,7 +37,7 @@ _LONGEST = 2**61
 """Beyond this range, which no clock reaches, there are no windows below or above others: sums must fit 64 bits."""
 
 _NEXT = 64
-"""How many multiples of a parent's slide are tried for a divisor of a grid."""
+"""How many multiples of a parent's slide are tried for a divisor of a lattice."""
 
 
 def candidates(problem: Problem) -> list[Shape]:
@@ -50,111 +50,111 @@ def candidates(problem: Problem) -> list[Shape]:
     """
     if problem.semantics is Semantics.ALONE:
         return []
-    grids = common_grids(problem)
-    pool = {_shortest(grid) for grid in grids}
+    lattices = common_lattices(problem)
+    pool = {_shortest(lattice) for lattice in lattices}
     if problem.semantics is Semantics.COVERED_BY and max(problem.shapes)[0] < _LONGEST:
-        few = len(grids) <= _FEW_GRIDS
-        pool |= _below_children(problem, grids, pool | problem.asked if few else problem.asked)
-        pool |= _above_parents(problem, grids, pool | problem.asked if few else problem.asked)
-        pool |= _finer_above_parents(problem, grids)
+        few = len(lattices) <= _FEW_LATTICES
+        pool |= _below_children(problem, lattices, pool | problem.asked if few else problem.asked)
+        pool |= _above_parents(problem, lattices, pool | problem.asked if few else problem.asked)
+        pool |= _finer_above_parents(problem, lattices)
     return sorted(pool - problem.asked)
 
 
-def common_grids(problem: Problem) -> list[Grid]:
-    """List the grids of the asked windows and of every group of them, finest first."""
-    most = max(_MOST_GRIDS, 2 * len(problem.shapes))
-    found: set[Grid] = set()
-    for grid in sorted({grid for shape in problem.shapes for grid in _own_grids(problem, shape)}):
-        if len(found) < most:
-            found.update([_meet(grid, other) for other in found])
-        found.add(grid)
-    return sorted(found, key=lambda grid: (grid[1], grid))[:most]
+def common_lattices(problem: Problem) -> list[Lattice]:
+    """List the lattices of the asked windows and of every group of them, finest first."""
+    most = max(_MOST_LATTICES, 2 * len(problem.shapes))
+    lattices: set[Lattice] = set()
+    for lattice in sorted({lattice for shape in problem.shapes for lattice in _own_lattices(problem, shape)}):
+        if len(lattices) < most:
+            lattices.update([_meet(lattice, other) for other in lattices])
+        lattices.add(lattice)
+    return sorted(lattices, key=lambda lattice: (lattice[1], lattice))[:most]
 
 
-def _own_grids(problem: Problem, shape: Shape) -> list[Grid]:
-    """Give the grid of a window's panes and, where overlaps are allowed, those of windows that could slide with it.
+def _own_lattices(problem: Problem, shape: Shape) -> list[Lattice]:
+    """Give the lattice of a window's panes and, where overlaps are allowed, those of windows that could slide with it.
 
-    Where the range is no multiple of the slide, a finer slide is worth a grid if it allows a shorter window.
+    Where the range is no multiple of the slide, a finer slide is worth a lattice if it allows a shorter window.
     """
     range, slide, offset = shape
     pane = gcd(range, slide)
-    found = [(0, pane, offset % pane)]
+    lattices = [(0, pane, offset % pane)]
     if problem.semantics is Semantics.COVERED_BY and pane != slide:
         shortest = range + 1
         for step in reversed(divisors(slide)):
             if step + range % step < shortest:
                 shortest = step + range % step
-                found.append((range % step, step, offset % step))
-    return found
+                lattices.append((range % step, step, offset % step))
+    return lattices
 
 
-def _meet(a: Grid, b: Grid) -> Grid:
-    """Give the coarsest grid that holds two grids."""
+def _meet(a: Lattice, b: Lattice) -> Lattice:
+    """Give the coarsest lattice that holds two lattices."""
     step = gcd(a[1], b[1], a[0] - b[0], a[2] - b[2])
     return a[0] % step, step, a[2] % step
 
 
-def _shortest(grid: Grid) -> Shape:
-    """Give the shortest window on a grid: its pane where the range is a multiple of the slide."""
-    rest, step, offset = grid
+def _shortest(lattice: Lattice) -> Shape:
+    """Give the shortest window on a lattice: its pane where the range is a multiple of the slide."""
+    rest, step, offset = lattice
     return step + rest, step, offset
 
 
-def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
-    """List windows on a grid whose range stands just below that of a child.
+def _below_children(problem: Problem, lattices: list[Lattice], neighbours: Collection[Shape]) -> set[Shape]:
+    """List windows on a lattice whose range stands just below that of a child.
 
-    A step of the grid, from its shortest window towards the child, saves a read for every instance of the child and of
-    longer windows. It costs at least a read, or a step of raw input, for every instance of the factor window. Of the
+    A step of the lattice, from its shortest window towards the child, saves a read for every instance of the child and
+    of longer windows. It costs at least a read, or a step of raw input, for every instance of the factor window. Of the
     longer windows only asked ones count: the others stand there instead of one another.
     """
     children = sorted(neighbours)
     ranges, slides, _ = np.array(children).T
-    rest, step, _ = np.array(grids).T[:, :, None]
+    rest, step, _ = np.array(lattices).T[:, :, None]
     asked, often = _asked(problem, children), _frequencies(problem, ranges, slides)
-    on = on_grids(np.array(children), np.array(grids))
+    on = on_grids(np.array(children), np.array(lattices))
     saved = _sums_from(on * asked * often)[:, :-1] + ~asked * often
     spent = np.minimum(1.0, problem.raw / problem.step * step) * _frequencies(problem, ranges - step, step)
     steps = np.maximum(0, ranges - rest - 2 * step) / step
     below = _foremost(problem, on * (saved - spent) * steps, asked)
-    return {(children[child][0] - grids[grid][1], *grids[grid][1:]) for grid, child in below}
+    return {(children[child][0] - lattices[lattice][1], *lattices[lattice][1:]) for lattice, child in below}
 
 
-def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
-    """List windows on a grid whose range stands just above that of an overlapping parent.
+def _above_parents(problem: Problem, lattices: list[Lattice], neighbours: Collection[Shape]) -> set[Shape]:
+    """List windows on a lattice whose range stands just above that of an overlapping parent.
 
     The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
-    Gains are counted against the shortest window on the grid. Longer asked windows are spared a read for every step
+    Gains are counted against the shortest window on the lattice. Longer asked windows are spared a read for every step
     that the window is longer, and the shortest itself is spared.
     """
     parents = sorted(shape for shape in neighbours if shape[0] > shape[1])
     if not parents:
         return set()
     ranges, slides, _ = np.array(parents).T
-    rest, step, _ = np.array(grids).T[:, :, None]
-    finer = on_grids(np.array(grids), np.array(parents)).T & (slides < step)
+    rest, step, _ = np.array(lattices).T[:, :, None]
+    finer = on_grids(np.array(lattices), np.array(parents)).T & (slides < step)
     nearest = np.maximum(ranges + 1 + (rest - ranges - 1) % step, step + rest)
     asked = np.array(sorted(problem.shapes))
-    often = _sums_from(on_grids(asked, np.array(grids)) * _frequencies(problem, asked[:, 0], asked[:, 1]))
+    often = _sums_from(on_grids(asked, np.array(lattices)) * _frequencies(problem, asked[:, 0], asked[:, 1]))
     longer = np.take_along_axis(often, np.searchsorted(asked[:, 0], nearest, side="right"), axis=1)
     shortest = min(1.0, problem.raw / problem.step) * (step + rest) * _frequencies(problem, step + rest, step)
     own = (1 + (nearest - ranges) / slides) * _frequencies(problem, nearest, step)
     gains = finer * (longer > 0) * (longer * (nearest - rest - step) / step + shortest - own)
     above = _foremost(problem, gains, _asked(problem, parents))
-    return {(int(nearest[grid, parent]), *grids[grid][1:]) for grid, parent in above}
+    return {(int(nearest[lattice, parent]), *lattices[lattice][1:]) for lattice, parent in above}
 
 
-def _finer_above_parents(problem: Problem, grids: list[Grid]) -> set[Shape]:
-    """List windows on a finer grid whose slide, a divisor, stands just above the range of an overlapping asked parent.
+def _finer_above_parents(problem: Problem, lattices: list[Lattice]) -> set[Shape]:
+    """List windows on a finer lattice whose slide, a divisor, is just above the range of an overlapping asked parent.
 
     Where the parent slides finely, they can beat a window of a longer slide.
     """
     parents = [shape for shape in problem.shapes if shape[0] > shape[1]]
     if not parents:
         return set()
-    longer = np.array(parents)[:, 0] < np.array(grids)[:, 1, None]
+    longer = np.array(parents)[:, 0] < np.array(lattices)[:, 1, None]
     finer = set()
-    for grid, parent in np.argwhere(on_grids(np.array(grids), np.array(parents)).T & longer).tolist():
-        (rest, step, offset), (range_, slide, _) = grids[grid], parents[parent]
+    for lattice, parent in np.argwhere(on_grids(np.array(lattices), np.array(parents)).T & longer).tolist():
+        (rest, step, offset), (range_, slide, _) = lattices[lattice], parents[parent]
         multiples = range(range_ + slide - range_ % slide, min(step, range_ + _NEXT * slide), slide)
         if divisor := next((multiple for multiple in multiples if step % multiple == 0), 0):
             finer.add((divisor + rest % divisor, divisor, offset % divisor))
@@ -181,11 +181,11 @@ def _sums_from(columns: Array) -> Array:
 
 
 def _foremost(problem: Problem, gains: Array, asked: Array) -> Iterator[tuple[int, int]]:
-    """Yield grids and neighbours, by rows and columns: first the asked neighbours, of each grid those that gain most.
+    """Yield lattices and neighbours, by rows and columns: asked neighbours first, of each lattice those that gain most.
 
     What an asked neighbour gains is certain; a factor window must pay for itself first.
     """
     ranks = np.argsort(np.argsort(-gains, axis=1, kind="stable"), axis=1)
-    grids, places = np.nonzero(gains > 0)
-    turns = np.lexsort((ranks[grids, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
-    return zip(grids[turns].tolist(), places[turns].tolist(), strict=True)
+    lattices, places = np.nonzero(gains > 0)
+    turns = np.lexsort((ranks[lattices, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
+    return zip(lattices[turns].tolist(), places[turns].tolist(), strict=True)

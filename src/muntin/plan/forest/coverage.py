@@ -19,44 +19,44 @@ _BLOCK = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class CoverageGraph:
-    """Nodes in ascending order, so that parents stand before children, with the edges both ways.
+    """Windows in ascending order, so that parents stand before children, and which may read which, both ways.
 
-    `parents[c]` holds (p, M) for every node p that c may read, M being the instances of p inside one of c;
-    `children[p]` holds (c, M). A node is not its own parent.
+    `parents[c]` holds (p, M) for every window p that c may read, M being the instances of p inside one of c;
+    `children[p]` holds (c, M). A window is not its own parent.
     """
 
-    nodes: tuple[Shape, ...]
+    windows: tuple[Shape, ...]
     parents: tuple[list[tuple[int, int]], ...]
     children: tuple[list[tuple[int, int]], ...]
 
 
 def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageGraph:
-    """Draw the edges among the asked windows and some factor windows.
+    """Tell who may read whom among the asked windows and some factor windows.
 
     >>> from muntin.plan.forest.horizon import Horizon
     >>> tumbling = tuple((r, r, 0) for r in (10, 20, 30, 40))
     >>> coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))).children
     ([(1, 2), (2, 3), (3, 4)], [(3, 2)], [], [])
     """
-    nodes = tuple(sorted({*problem.shapes, *factors}))
-    graph = CoverageGraph(nodes, tuple([] for _ in nodes), tuple([] for _ in nodes))
-    for columns in edges(problem, nodes):
+    windows = tuple(sorted({*problem.shapes, *factors}))
+    graph = CoverageGraph(windows, tuple([] for _ in windows), tuple([] for _ in windows))
+    for columns in reads(problem, windows):
         for parent, child, inputs in zip(*(column.tolist() for column in columns), strict=True):
             graph.parents[child].append((parent, inputs))
             graph.children[parent].append((child, inputs))
     return graph
 
 
-def edges(problem: Problem, nodes: Sequence[Shape]) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield the edges in blocks of parents: indices of parents, of children, and the inputs M; parents ascending.
+def reads(problem: Problem, windows: Sequence[Shape]) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield who may read whom in blocks of parents: indices of parents, ascending, of children, and the inputs M.
 
     This is Problem.inputs for many pairs at once.
     """
-    shapes = np.array(nodes, dtype=np.int64)
+    shapes = np.array(windows, dtype=np.int64)
     ranges, slides, _ = shapes.T
-    asked = np.array([node in problem.asked for node in nodes])
-    block = max(1, _BLOCK // len(nodes))
-    for first in range(0, len(nodes), block):
+    asked = np.array([window in problem.asked for window in windows])
+    block = max(1, _BLOCK // len(windows))
+    for first in range(0, len(windows), block):
         some = slice(first, first + block)
         r, s = ranges[some, None], slides[some, None]
         readable = on_grids(shapes, shapes[some])

@@ -15,28 +15,28 @@ def divisors(number: int) -> tuple[int, ...]:
     >>> divisors(12), divisors(1), divisors(100_003 * 100_019)
     ((1, 2, 3, 4, 6, 12), (1,), (1, 100003, 100019, 10002200057))
     """
-    found = {1}
+    products = {1}
     for prime in _prime_factors(number):
-        found |= {divisor * prime for divisor in found}
-    return tuple(sorted(found))
+        products |= {divisor * prime for divisor in products}
+    return tuple(sorted(products))
 
 
 def _prime_factors(number: int) -> list[int]:
     """List the prime factors, each as often as it divides."""
-    found = []
+    factors = []
     for prime in _SMALL_PRIMES:
         while number % prime == 0:
             number //= prime
-            found.append(prime)
+            factors.append(prime)
     todo = [number] if number > 1 else []
     while todo:
         rest = todo.pop()
         if _is_prime(rest):
-            found.append(rest)
+            factors.append(rest)
         else:
             part = _some_factor(rest)
             todo += [part, rest // part]
-    return found
+    return factors
 
 
 def _is_prime(number: int) -> bool:
@@ -58,12 +58,12 @@ def _some_factor(composite: int) -> int:
     """Find a proper factor by Pollard's rho method."""
     for step in range(1, composite):
         slow = fast = 2
-        found = 1
-        while found == 1:
+        factor = 1
+        while factor == 1:
             slow = (slow * slow + step) % composite
             fast = (fast * fast + step) % composite
             fast = (fast * fast + step) % composite
-            found = gcd(slow - fast, composite)
-        if found != composite:
-            return found
+            factor = gcd(slow - fast, composite)
+        if factor != composite:
+            return factor
     raise AssertionError(f"{composite} is prime")

@@ -58,10 +58,12 @@ def benefit(problem: Problem, factor: Shape, target: Shape | None, downstream: S
 
 def _targets(graph: CoverageGraph) -> list[tuple[Shape | None, list[Shape]]]:
     """Pair every window with those that may read it, and the raw input with those that can read nothing else."""
-    nodes = graph.nodes
-    roots = [nodes[child] for child, parents in enumerate(graph.parents) if not parents]
+    windows = graph.windows
+    roots = [windows[child] for child, parents in enumerate(graph.parents) if not parents]
     inner = [
-        (nodes[parent], [nodes[child] for child, _ in edges]) for parent, edges in enumerate(graph.children) if edges
+        (windows[parent], [windows[child] for child, _ in reads])
+        for parent, reads in enumerate(graph.children)
+        if reads
     ]
     return [(None, roots), *inner]
 
@@ -78,10 +80,10 @@ def _between(problem: Problem, target: Shape | None, downstream: Sequence[Shape]
     base = 0 if panes else range_
     step = gcd(*(gcd(child[1], child[0] - base, child[2] - offset) for child in downstream))
     shortest = min(child[0] for child in downstream)
-    found: set[Shape] = set()
+    between: set[Shape] = set()
     for slide in [step] if panes else divisors(step):
         rest = base % slide
         low = slide + rest if target is None else max(slide + rest, target[0] + 1 + (rest - target[0] - 1) % slide)
         high = low if panes else shortest - slide
-        found.update((r, slide, offset % slide) for r in (low, high) if low <= r < shortest)
-    return [shape for shape in sorted(found) if target is None or problem.inputs(shape, target)]
+        between.update((r, slide, offset % slide) for r in (low, high) if low <= r < shortest)
+    return [shape for shape in sorted(between) if target is None or problem.inputs(shape, target)]

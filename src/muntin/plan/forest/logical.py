@@ -89,10 +89,10 @@ class Plan:
 
     def readers(self) -> dict[Window | None, list[Node]]:
         """List the windows that read each window, and under None those that read the raw input."""
-        found: dict[Window | None, list[Node]] = {None: []} | {node.window: [] for node in self.nodes}
+        readers: dict[Window | None, list[Node]] = {None: []} | {node.window: [] for node in self.nodes}
         for node in self.nodes:
-            found[node.parent].append(node)
-        return found
+            readers[node.parent].append(node)
+        return readers
 
     def explain(self) -> str:
         """Write the plan as text: one window a line, indented below what it reads."""

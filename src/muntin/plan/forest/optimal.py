@@ -29,17 +29,17 @@ def optimal(problem: Problem) -> Parents:
 
 def all_candidates(problem: Problem) -> set[Shape]:
     """List every window that is not asked for and that some asked window may read, directly or through others."""
-    found: set[Shape] = set()
+    windows: set[Shape] = set()
     for r, s, o in problem.shapes:
         for step in divisors(s):
             match problem.semantics:
                 case Semantics.COVERED_BY:
-                    _limit(len(found) + r // step)
-                    found.update((shorter, step, o % step) for shorter in range(step + r % step, r, step))
+                    _limit(len(windows) + r // step)
+                    windows.update((shorter, step, o % step) for shorter in range(step + r % step, r, step))
                 case Semantics.PARTITIONED_BY if r % step == 0:
-                    found.add((step, step, o % step))
-    _limit(len(found))
-    return found - problem.asked
+                    windows.add((step, step, o % step))
+    _limit(len(windows))
+    return windows - problem.asked
 
 
 def _limit(count: int) -> None:

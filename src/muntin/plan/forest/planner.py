@@ -77,16 +77,16 @@ def plan(
 
 def _named(aggregate: Aggregate | str | Iterable[Aggregate | str]) -> list[Aggregate]:
     """Give aggregates; a function's name alone is enough for planning."""
-    found = []
+    aggregates = []
     for item in several(aggregate):
         if isinstance(item, str):
             function = FUNCTIONS.get(item.casefold())
             if function is None:
                 raise QueryError(f"unknown aggregate {item!r}. Use one of {', '.join(sorted(FUNCTIONS))}.")
-            found.append(Aggregate(function, ("value", "other")[: function.inputs[0]]))
+            aggregates.append(Aggregate(function, ("value", "other")[: function.inputs[0]]))
         else:
-            found.append(item)
-    return found
+            aggregates.append(item)
+    return aggregates
 
 
 def _semantics(aggregates: tuple[Aggregate, ...]) -> Semantics:

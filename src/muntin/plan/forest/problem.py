@@ -94,8 +94,8 @@ class Scale:
     def window(self, shape: Shape, timed: bool = False) -> Window:
         """Give a shape as a window."""
         range, slide, offset = (length * self.unit for length in shape)
-        found = Window(range, slide, offset)
-        return found.timed() if timed else found
+        window = Window(range, slide, offset)
+        return window.timed() if timed else window
 
     def cost(self, cost: int) -> Cost:
         """Give a problem's cost in the paper's unit."""

@@ -9,7 +9,7 @@ from muntin.plan.forest.coverage import coverage_graph
 from muntin.plan.forest.problem import Problem
 from muntin.window import Shape
 
-Edges = tuple[list[tuple[int, int]], ...]
+Reads = tuple[list[tuple[int, int]], ...]
 Choice = tuple[list[bool], list[int]]
 
 
@@ -23,22 +23,22 @@ class Selection:
 
     def __init__(self, problem: Problem, pool: Iterable[Shape]) -> None:
         graph = coverage_graph(problem, pool)
-        self.nodes = graph.nodes
+        self.windows = graph.windows
         self.parents = _priced(graph.parents, problem.step)
         self.children = _priced(graph.children, problem.step)
-        self.instances = [problem.instances(shape) for shape in self.nodes]
-        self.raw = [problem.raw * shape[0] for shape in self.nodes]
-        self.asked = [shape in problem.asked for shape in self.nodes]
+        self.instances = [problem.instances(shape) for shape in self.windows]
+        self.raw = [problem.raw * shape[0] for shape in self.windows]
+        self.asked = [shape in problem.asked for shape in self.windows]
         self.chosen = self.asked.copy()
         self.pool = [index for index, asked in enumerate(self.asked) if not asked]
-        self.price = [self._cheapest(index) for index in range(len(self.nodes))]
+        self.price = [self._cheapest(index) for index in range(len(self.windows))]
         self.work = 0
-        """Edges looked at so far: a measure of time that is the same on every machine."""
+        """Reads looked at so far: a measure of time that is the same on every machine."""
 
     @property
     def factors(self) -> list[Shape]:
         """The chosen factor windows."""
-        return [self.nodes[f] for f in self.pool if self.chosen[f]]
+        return [self.windows[f] for f in self.pool if self.chosen[f]]
 
     @property
     def cost(self) -> int:
@@ -67,7 +67,7 @@ class Selection:
     def choose_all(self, shapes: Collection[Shape]) -> None:
         """Take in every window of the pool that is among some shapes."""
         for factor in self.pool:
-            if self.nodes[factor] in shapes:
+            if self.windows[factor] in shapes:
                 self.choose(factor)
 
     def give_up(self, factor: int) -> list[int]:
@@ -149,14 +149,14 @@ class Selection:
         self.shrink()
         return self.cost
 
-    def _cheapest(self, node: int, without: int = -1) -> int:
+    def _cheapest(self, window: int, without: int = -1) -> int:
         chosen = self.chosen
-        least = self.raw[node]
-        for parent, cost in self.parents[node]:
+        least = self.raw[window]
+        for parent, cost in self.parents[window]:
             if cost < least and chosen[parent] and parent != without:
                 least = cost
         return least
 
 
-def _priced(edges: Edges, step: int) -> Edges:
-    return edges if step == 1 else tuple([(node, inputs * step) for node, inputs in listed] for listed in edges)
+def _priced(reads: Reads, step: int) -> Reads:
+    return reads if step == 1 else tuple([(window, inputs * step) for window, inputs in listed] for listed in reads)

@@ -22,13 +22,13 @@ def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
     """
     graph = coverage_graph(problem, factors)
     parents: Parents = {}
-    for child, edges in zip(graph.nodes, graph.parents, strict=True):
+    for child, reads in zip(graph.windows, graph.parents, strict=True):
         inputs, _, _, parent = min(
-            ((m, -graph.nodes[p][1], -graph.nodes[p][0], p) for p, m in edges), default=(0, 0, 0, -1)
+            ((m, -graph.windows[p][1], -graph.windows[p][0], p) for p, m in reads), default=(0, 0, 0, -1)
         )
-        parents[child] = graph.nodes[parent] if edges and problem.step * inputs <= problem.raw * child[0] else None
+        parents[child] = graph.windows[parent] if reads and problem.step * inputs <= problem.raw * child[0] else None
     needed = set(problem.shapes)
-    for child in reversed(graph.nodes):
+    for child in reversed(graph.windows):
         if child in needed and (parent_shape := parents[child]) is not None:
             needed.add(parent_shape)
     return {child: parent for child, parent in parents.items() if child in needed}

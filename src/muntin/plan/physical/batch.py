@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from muntin.aggregates import Aggregate
 from muntin.plan.physical.grouping import grouped, total
 from muntin.plan.physical.plans import Group, PhysicalPlan
-from muntin.plan.physical.shapes import NATIVE, STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, NATIVE, Shape
 from muntin.plan.physical.work import Work
 from muntin.window import Window
 
@@ -31,7 +31,7 @@ class Bundle:
 
     def named(self, strategy: str) -> list[Shape]:
         """Give the shapes that a strategy names and that can evaluate the bundle."""
-        return [shape for shape in STRATEGIES[strategy] if shape in self.shapes]
+        return [shape for shape in BATCH_STRATEGIES[strategy] if shape in self.shapes]
 
     def spare(self) -> list[Shape]:
         """Give the shapes for aggregates that those which a strategy names cannot evaluate."""

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from heapq import heappop, heappush
-from itertools import count
-
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Load, Work
 from muntin.plan.physical.work import cost as cost_of
-from muntin.plan.slicing.cuts import Cut, Cuts
 from muntin.plan.slicing.grids import density, slicing
+from muntin.plan.slicing.slicings import sliced_apart
 from muntin.window import Window
 
 
@@ -34,56 +29,13 @@ def grouped(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Grou
     whole = price(work, windows, shape)
     if whole.slices < 0.2 * work.statistics.rows:  # splitting would read the rows again to save few slices
         return (whole,)
-    split = tuple(price(work, part.windows, shape) for part in _parts(work, windows, shape))
-    return split if total(split) < whole.cost else (whole,)
 
+    def charge(load: Load, edges: float, grids: int) -> float:
+        return cost_of(work, load.cut(edges, grids), shape)[0]
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """Windows that may be joined with others."""
-
-    windows: tuple[Window, ...]
-    cut: Cut
-    load: Load
-    cost: float
-
-
-def _parts(work: Work, windows: tuple[Window, ...], shape: Shape) -> Iterable[_Part]:
-    """Join the two parts that gain most, again and again, as long as that gains anything.
-
-    Pairs are weighed by an estimate of the edges that they have together. Edges are counted when it is a pair's turn;
-    if it gains less than estimated, it waits for its turn again.
-    """
-    cuts = Cuts(windows)
-    parts: dict[int, _Part] = {}
-    pairs: list[tuple[float, int, int]] = []
-    numbers = count()
-
-    def cost(load: Load, slicing: tuple[float, int]) -> float:
-        return cost_of(work, load.cut(*slicing), shape)[0]
-
-    def add(windows: tuple[Window, ...], cut: Cut, load: Load) -> None:
-        new, number = _Part(windows, cut, load, cost(load, cut.slicing)), next(numbers)
-        for other, old in parts.items():
-            loss = cost(old.load + load, old.cut.slicing_with(cut)) - old.cost - new.cost
-            if loss < 0:
-                heappush(pairs, (loss, other, number))
-        parts[number] = new
-
-    for window in windows:
-        add((window,), cuts.alone(window), work.load((window,)))
-    while pairs:
-        _, a, b = heappop(pairs)
-        if a in parts and b in parts:
-            one, other = parts[a], parts[b]
-            cut, load = cuts.joined(one.cut, other.cut), one.load + other.load
-            loss = cost(load, cut.slicing) - one.cost - other.cost
-            if loss < 0 and pairs and pairs[0][0] < loss:
-                heappush(pairs, (loss, a, b))
-            elif loss < 0:
-                del parts[a], parts[b]
-                add((*one.windows, *other.windows), cut, load)
-    return parts.values()
+    parts = sliced_apart(windows, lambda window: work.load((window,)), charge)
+    split = tuple(price(work, part, shape) for part in parts)
+    return split if len(split) > 1 and total(split) < whole.cost else (whole,)
 
 
 def total(groups: tuple[Group, ...]) -> float:

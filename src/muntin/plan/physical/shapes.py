@@ -34,7 +34,7 @@ class Shape(Enum):
 
 NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)
 KERNEL = (Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL, Shape.ROWS_KERNEL, Shape.SOURCE_KERNEL)
-STRATEGIES: dict[str, tuple[Shape, ...]] = {
+BATCH_STRATEGIES: dict[str, tuple[Shape, ...]] = {
     "auto": tuple(Shape),
     "independent": (Shape.INDEPENDENT,),
     "native": NATIVE,

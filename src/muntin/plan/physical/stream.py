@@ -5,7 +5,7 @@ Costs are core-microseconds for the stretch of the stream that the statistics de
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from math import ceil
@@ -14,9 +14,11 @@ from muntin.choices import Late, Output, check_choice
 from muntin.duration import Duration, parse_duration
 from muntin.errors import QueryError
 from muntin.plan.figures import length
-from muntin.plan.physical.work import Work
+from muntin.plan.physical.batch import WORTHWHILE
+from muntin.plan.physical.stream_work import State, StreamLoad, StreamWork
 from muntin.plan.show.describe import describe_stream
 from muntin.plan.slicing.grids import Grid, density, slicing
+from muntin.plan.slicing.slicings import sliced_apart
 from muntin.plan.statistics import Statistics
 from muntin.window import Length, Window
 
@@ -35,6 +37,11 @@ class StreamShape(Enum):
     @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
+        return self.uses_slices
+
+    @property
+    def uses_slices(self) -> bool:
+        """Whether rows are put into slices, and windows together from them."""
         return self in (StreamShape.CHAIN, StreamShape.COLUMNAR)
 
     @property
@@ -49,7 +56,7 @@ class StreamShape(Enum):
 
 
 NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
-STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
+STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
     "auto": tuple(StreamShape),
     "native": NATIVE,
     "kernel": (StreamShape.COLUMNAR,),
@@ -109,70 +116,6 @@ def _ahead(given: Length | None) -> Duration | None:
     return None if given is None else length("future", given, "1 hour")
 
 
-@dataclass(frozen=True, slots=True)
-class StreamPrices:
-    """Core-microseconds for one unit of each kind of work in a micro-batch."""
-
-    row: float = 0.8
-    """A row into an aggregation with state, given its window."""
-    state: float = 45
-    """A group restored, updated, written and at last removed."""
-    passing: float = 25
-    """A group that is written and, most often, removed in the same micro-batch."""
-    look: float = 0.2
-    """A group looked at, to see whether the watermark has closed it: all of them, in every micro-batch."""
-    python: float = 12
-    """A row to a Python process with state."""
-    packed: float = 0.05
-    """A slice packed with others, read and written in every micro-batch."""
-    operator: float = 100_000
-    """An operator with state in a micro-batch: its stores are opened and committed."""
-    branch: float = 60_000
-    """A branch of a union in a micro-batch, with a scan of its own."""
-    batch: int = 1_000_000
-    """Rows in a micro-batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """What an operator is expected to keep between micro-batches."""
-
-    name: str
-    rows: float
-
-
-@dataclass(frozen=True, slots=True)
-class StreamWork:
-    """One query's size on a stream, as far as costs and state depend on it."""
-
-    work: Work
-    delay: int
-    """The watermark's delay, in microseconds."""
-    prices: StreamPrices = StreamPrices()
-
-    @property
-    def batches(self) -> float:
-        """Micro-batches in the stretch that the statistics describe."""
-        return max(1.0, self.work.statistics.rows / self.prices.batch)
-
-    @property
-    def behind(self) -> float:
-        """How long before the latest event the watermark stands: its delay, and a micro-batch."""
-        return self.delay + self.work.statistics.span / self.batches
-
-    def kept(self, slide: float, copies: float, stay: float) -> float:
-        """Estimate the groups that have rows, of those that begin every slide and stay for some time."""
-        s = self.work.statistics
-        marks = s.keys * max(1.0, float(s.rate) * stay) * copies
-        return self.work.occupied(s.keys * max(1.0, stay / slide), marks)
-
-    def touched(self, slide: float, copies: float) -> float:
-        """Estimate the groups that micro-batches change, each counted once in every micro-batch that changes it."""
-        s = self.work.statistics
-        cells = s.keys * (s.span / self.batches / slide + copies)
-        return self.batches * self.work.occupied(cells, copies * s.rows / self.batches)
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamPlan:
     """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed."""
@@ -213,33 +156,50 @@ Priced = tuple[float, tuple[State, ...], tuple[Grid, ...]]
 
 def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -> Priced:
     """Price a shape; give also its state and its slices."""
-    work, p = stream.work, stream.prices
-    wide = 1 + 0.25 * (work.columns - 1) + 0.15 * work.keys
-    rows, read = work.statistics.rows, work.statistics.rows * (work.prices.scan + 0.02 * (work.columns + work.keys))
+    if shape.uses_slices:
+        grids = slicing(windows)
+        return *_sliced(stream, stream.load(windows), density(grids), shape), grids
+    work, p, rows = stream.work, stream.prices, stream.work.statistics.rows
     copies = sum(work.copies(window) for window in windows)
     opened = {w: stream.kept(w.slide, work.copies(w), w.range + stream.behind) for w in windows}
     touched = sum(stream.touched(w.slide, ceil(work.copies(w))) for w in windows)
     held = sum(opened.values())
-    match shape:
-        case StreamShape.INDEPENDENT:
-            cost = len(windows) * (read + stream.batches * (p.operator + p.branch)) + rows * copies * p.row * wide
-            cost += rows * copies * work.prices.window + touched * p.state + stream.batches * held * p.look
-            return cost, tuple(State(f"window {w.label}", found) for w, found in opened.items()), ()
-        case StreamShape.EXPAND:
-            cost = read + stream.batches * p.operator + rows * copies * p.row * wide
-            return cost + touched * p.state + stream.batches * held * p.look, (State("windows", held),), ()
-    found = slicing(windows)
-    pieces, cut = stream.touched(1 / density(found), 1), 1 / density(found)
+    cost = rows * copies * p.row * stream.wide + touched * p.state + stream.batches * held * p.look
+    if shape is StreamShape.EXPAND:
+        return cost + stream.read + stream.batches * p.operator, (State("windows", held),), ()
+    cost += len(windows) * (stream.read + stream.batches * (p.operator + p.branch)) + rows * copies * work.prices.window
+    return cost, tuple(State(f"window {window.label}", rows) for window, rows in opened.items()), ()
+
+
+def _sliced(stream: StreamWork, load: StreamLoad, edges: float, shape: StreamShape) -> tuple[float, tuple[State, ...]]:
+    """Price a load that is cut at so many edges per microsecond; give also its state."""
+    work, p, rows = stream.work, stream.prices, stream.work.statistics.rows
     if shape is StreamShape.CHAIN:
-        slices = stream.kept(cut, 1, stream.behind)
-        merged = sum(stream.kept(w.slide, work.copies(w), w.range) for w in windows)
-        cost = read + 2 * stream.batches * p.operator + (rows + min(rows, work.slices(found)) * copies) * p.row * wide
-        cost += pieces * p.state + touched * p.passing + stream.batches * (slices + merged) * p.look
-        return cost, (State("slices", slices), State("windows", merged)), found
-    slices = stream.kept(cut, 1, max(w.range for w in windows) + stream.behind)
-    cost = read + stream.batches * (p.operator + work.prices.python) + rows * p.python
-    cost += stream.batches * slices * p.packed + work.returned(sum(work.instances(w) for w in windows))
-    return cost, (State("packed slices", slices),), found
+        slices = stream.kept(1 / edges, 1, stream.behind)
+        exploded = min(rows, work.sliced(edges)) * load.copies
+        cost = stream.read + 2 * stream.batches * p.operator + (rows + exploded) * p.row * stream.wide
+        cost += stream.touched(1 / edges, 1) * p.state + load.touched * p.passing
+        cost += stream.batches * (slices + load.merged) * p.look
+        return cost, (State("slices", slices), State("windows", load.merged))
+    slices = stream.kept(1 / edges, 1, load.longest + stream.behind)
+    cost = stream.read + stream.batches * (p.operator + work.prices.python) + rows * p.python
+    return cost + stream.batches * slices * p.packed + work.returned(load.out), (State("packed slices", slices),)
+
+
+def sliced_in_queries(
+    stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape
+) -> tuple[list[tuple[Window, ...]], float]:
+    """Part windows as if each part were a query with its own slices; give also what these cost in all.
+
+    An operator has one slicing, so a query has one. A further query reads the stream once more.
+    """
+    further = stream.batches * stream.prices.branch
+
+    def charge(load: StreamLoad, edges: float, grids: int) -> float:
+        return further + _sliced(stream, load, edges, shape)[0]
+
+    parts = sliced_apart(windows, lambda window: stream.load((window,)), charge)
+    return parts, sum(price(stream, part, shape)[0] for part in parts) + further * (len(parts) - 1)
 
 
 def choose_stream(
@@ -247,15 +207,27 @@ def choose_stream(
 ) -> StreamPlan:
     """Choose the cheapest of some shapes.
 
+    >>> from muntin.plan.physical.work import Work
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
     >>> choose_stream(dense, windows, "native", Terms(), NATIVE).shape.name
     'CHAIN'
     """
-    weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda found: found[0][0])
+    weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda priced: priced[0][0])
     (cost, states, grids), best = weighed[0]
     return StreamPlan(
         *(windows, best, strategy, stream.work.statistics, terms, cost, states, grids),
-        alternatives=tuple((shape.name.lower(), found[0]) for found, shape in weighed),
-        alternative_rows=tuple(sum(state.rows for state in found[1]) for found, _ in weighed),
+        alternatives=tuple((shape.name.lower(), cost) for (cost, _, _), shape in weighed),
+        alternative_rows=tuple(sum(state.rows for state in states) for (_, states, _), _ in weighed),
+        notes=tuple(_notes(stream, windows, best, cost)),
     )
+
+
+def _notes(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape, cost: float) -> Iterator[str]:
+    """Say what several slicings would save, where that is much: a query runs one all the same."""
+    if shape.uses_slices:
+        parts, apart = sliced_in_queries(stream, windows, shape)
+        if len(parts) > 1 and apart <= WORTHWHILE * cost:
+            queries = "; ".join(", ".join(window.label for window in part) for part in parts)
+            seconds = f"{apart / 1e6:.2f} core-seconds"
+            yield f"{len(parts)} queries, each with its own slices, cost about {seconds}: {queries}"

@@ -82,9 +82,9 @@ class Work:
         parts = sum(self.per_batch(window.slide, ceil(many)) for window, many in zip(windows, copies, strict=True))
         return Load(len(windows), sum(map(self.instances, windows)), sum(copies), parts)
 
-    def slices(self, found: tuple[Grid, ...]) -> float:
+    def slices(self, grids: tuple[Grid, ...]) -> float:
         """Estimate the slices that have rows."""
-        return self.sliced(density(found))
+        return self.sliced(density(grids))
 
     def sliced(self, edges: float) -> float:
         """Estimate the slices that have rows, where there are so many edges per microsecond."""

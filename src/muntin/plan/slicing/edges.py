@@ -78,14 +78,14 @@ def slices_per_instance(window: Window, slicing: str = "pairs") -> int:
     return len(between(edges_of(window, slicing), begin - 1, begin + int(window.range) - 1))
 
 
-def between(found: Grids, after: int, until: int) -> tuple[int, ...]:
+def between(grids: Grids, after: int, until: int) -> tuple[int, ...]:
     """List the edges later than one time and not later than another.
 
     >>> between(edges_of(Window(10, 3)), 0, 10)
     (1, 3, 4, 6, 7, 9, 10)
     """
     edges = {
-        time for slide, residue in found for time in range(after + 1 + (residue - after - 1) % slide, until + 1, slide)
+        time for slide, residue in grids for time in range(after + 1 + (residue - after - 1) % slide, until + 1, slide)
     }
     return tuple(sorted(edges))
 
@@ -99,63 +99,53 @@ def composite_slide(windows: Iterable[Window]) -> int:
     return lcm(*(int(window.slide) for window in windows))
 
 
-def composite_edges(windows: Iterable[Window], slicing: str = "pairs") -> tuple[int, ...]:
-    """List the edges within the first composite slide, its end included.
-
-    >>> composite_edges([Window(6, 2), Window(8, 4)]), composite_edges([Window(5, 3), Window(6, 2)])
-    ((2, 4), (2, 3, 4, 5, 6))
-    """
-    windows = tuple(windows)
-    return between(edges_of(windows, slicing), 0, composite_slide(windows))
-
-
-def period(found: Grids) -> int:
+def period(grids: Grids) -> int:
     """Give the length of time after which grids repeat.
 
     >>> period(((4, 0), (6, 1)))
     12
     """
-    return lcm(*(slide for slide, _ in found))
+    return lcm(*(slide for slide, _ in grids))
 
 
-def marked(found: Grids) -> int:
+def marked(grids: Grids) -> int:
     """Count the edges until grids repeat by marking each: time and memory grow with the composite slide.
 
     >>> marked(((4, 0), (6, 0), (9, 0)))
     14
     """
-    length = period(found)
+    length = period(grids)
     if length > LONGEST_MARKED:
         raise UnsupportedError(
             f"a composite slide of {length} is too long to mark. Use counted, or slides whose multiple is at most "
             f"{LONGEST_MARKED}."
         )
     marks = np.zeros(length, dtype=np.bool_)
-    for slide, residue in found:
+    for slide, residue in grids:
         marks[residue % slide :: slide] = True
     return int(np.count_nonzero(marks))
 
 
-def counted(found: Grids) -> int:
+def counted(grids: Grids) -> int:
     """Count the edges until grids repeat by Formula F1, exactly, residues included.
 
     >>> counted(((4, 0), (6, 0), (9, 0))), counted(edges_of([Window(5, 3), Window(6, 2)]))
     (14, 5)
     """
-    return int(edge_rate(found) * period(found))
+    return int(edge_rate(grids) * period(grids))
 
 
-def edge_rate(found: Grids) -> Fraction:
+def edge_rate(grids: Grids) -> Fraction:
     """Give the edges per unit of time, exactly.
 
     >>> edge_rate(((2, 0), (3, 0))), edge_rate(((4, 0), (6, 1)))  # the second two never meet
     (Fraction(2, 3), Fraction(5, 12))
     """
-    return 1 - unmarked(union(found))
+    return 1 - unmarked(union(grids))
 
 
 @lru_cache(maxsize=100_000)
-def unmarked(found: Grids) -> Fraction:
+def unmarked(grids: Grids) -> Fraction:
     """Give the share of times that lie on no grid, for grids none of which lies inside another.
 
     What the first grid takes from the times that the others leave free is counted inside the first grid: there the
@@ -166,17 +156,17 @@ def unmarked(found: Grids) -> Fraction:
     >>> unmarked(((2, 0), (3, 0))), unmarked(((4, 0), (6, 1)))
     (Fraction(1, 3), Fraction(7, 12))
     """
-    if not found:
+    if not grids:
         return Fraction(1)
-    if found[0][0] == 1:
+    if grids[0][0] == 1:
         return Fraction(0)
-    parts = _unrelated(found)
+    parts = _unrelated(grids)
     if len(parts) > 1:
         free = Fraction(1)
         for part in parts:
             free *= unmarked(part)
         return free
-    *others, first = found
+    *others, first = grids
     rest = tuple(others)
     inside = union(met for other in rest if (met := _inside(first, other)) is not None)
     return unmarked(rest) - unmarked(inside) / first[0]
@@ -193,33 +183,12 @@ def _inside(grid: Grid, other: Grid) -> Grid | None:
     return period, distance // common * pow(slide // common, -1, period) % period
 
 
-def _unrelated(found: Grids) -> list[Grids]:
+def _unrelated(grids: Grids) -> list[Grids]:
     """Part grids so that slides of different parts have no common factor."""
     parts: list[tuple[int, list[Grid]]] = []
-    for grid in found:
+    for grid in grids:
         near = [part for part in parts if gcd(part[0], grid[0]) > 1]
         parts = [part for part in parts if gcd(part[0], grid[0]) == 1]
         members = [member for _, several in near for member in several]
         parts.append((lcm(grid[0], *(slide for slide, _ in near)), [*members, grid]))
     return [tuple(sorted(several)) for _, several in parts]
-
-
-def partials_read(windows: Iterable[Window]) -> dict[Window, frozenset[int]]:
-    """Tell how many slices the instances of each window read, over one composite slide: not always the same number.
-
-    >>> partials_read([Window(4, 2), Window(6, 3)])[Window(4, 2)]
-    frozenset({2, 3})
-    """
-    windows = tuple(windows)
-    found, length = edges_of(windows), composite_slide(windows)
-    longest = max(int(window.range) for window in windows)
-    edges = np.array(between(found, -longest, 2 * length), dtype=np.int64)
-
-    def read(window: Window) -> frozenset[int]:
-        ends = (
-            np.arange(window.offset + window.range, window.offset + window.range + length, window.slide) % length
-            + length
-        )
-        return frozenset((np.searchsorted(edges, ends) - np.searchsorted(edges, ends - window.range)).tolist())
-
-    return {window: read(window) for window in windows}

@@ -55,14 +55,14 @@ def lies_on(grid: Grid, other: Grid) -> bool:
     return grid[0] % other[0] == 0 and (grid[1] - other[1]) % other[0] == 0
 
 
-def union(found: Iterable[Grid]) -> tuple[Grid, ...]:
+def union(several: Iterable[Grid]) -> tuple[Grid, ...]:
     """Give the grids without those that lie on another one, finest first: the same times, said once.
 
     >>> union([(12, 0), (4, 0), (4, 1), (6, 3)])
     ((4, 0), (4, 1), (6, 3))
     """
     kept: list[Grid] = []
-    for grid in sorted(set(found)):
+    for grid in sorted(set(several)):
         if not any(lies_on(grid, other) for other in kept):
             kept.append(grid)
     return tuple(kept)
@@ -74,20 +74,20 @@ def common_grid(windows: Iterable[Window]) -> Grid:
     >>> common_grid([Window(20), Window(30), Window(40)]), common_grid([Window(10, 10, 3)])
     ((10, 0), (10, 3))
     """
-    found = grids(windows)
+    exact = grids(windows)
     slide = 0
-    for other, residue in found:
-        slide = gcd(slide, other, residue - found[0][1])
-    return slide, found[0][1] % slide
+    for other, residue in exact:
+        slide = gcd(slide, other, residue - exact[0][1])
+    return slide, exact[0][1] % slide
 
 
-def density(found: tuple[Grid, ...]) -> float:
+def density(finest_first: tuple[Grid, ...]) -> float:
     """Count edges per unit of time.
 
     >>> density(((20, 0), (30, 0)))  # 0, 20, 30, 40 of 60
     0.06666666666666667
     """
-    return _density(found)
+    return _density(finest_first)
 
 
 @cache

@@ -12,7 +12,7 @@ from muntin.plan import plan as plan_windows
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
@@ -35,7 +35,9 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
         able = dict.fromkeys(able, frozenset([Shape.INDEPENDENT]))
     classes = [tuple(asked for asked in able if able[asked] == shapes) for shapes in dict.fromkeys(able.values())]
     if statistics is None:
-        only = len(classes) == 1 and _is_only_way([s for s in STRATEGIES[strategy] if s in next(iter(able.values()))])
+        only = len(classes) == 1 and _is_only_way(
+            [s for s in BATCH_STRATEGIES[strategy] if s in next(iter(able.values()))]
+        )
         statistics = Statistics(1_000_000, source="assumed") if only else measure(events)
     charged, hint = prices(events)
 
@@ -78,8 +80,11 @@ def _notes(events: Events, keys: str | None) -> Iterator[str]:
             yield f"kernels are left out for it: {reason}"
 
 
-def _is_only_way(shapes: list[Shape]) -> bool:
+def _is_only_way(strategy: str, able: set[frozenset[Shape]]) -> bool:
     """Tell whether no statistics could change a plan: one shape is left, and it has neither slices nor chunks."""
+    if len(able) > 1:
+        return False
+    shapes = [shape for shape in BATCH_STRATEGIES[strategy] if shape in next(iter(able))]
     return shapes in ([Shape.INDEPENDENT], [Shape.EXPAND])
 
 

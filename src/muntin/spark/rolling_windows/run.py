@@ -35,7 +35,7 @@ from muntin.spark.workers.layout import layout, obstacle
 from muntin.spark.workers.passage import mapped
 from muntin.window import Length, Window, parse_window, parse_windows
 
-STRATEGIES = {
+ROLLING_STRATEGIES = {
     "auto": (RollingShape.INDEPENDENT, RollingShape.KERNEL),
     "independent": (RollingShape.INDEPENDENT,),
     "kernel": (RollingShape.KERNEL,),
@@ -245,7 +245,7 @@ def _independent(request: Request) -> DataFrame:
 def _plan(request: Request, strategy: RollingStrategy, statistics: Statistics | None) -> RollingPlan:
     """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
     stopped = _obstacle(request) if strategy != "independent" else None
-    shapes = STRATEGIES["independent" if stopped else strategy]
+    shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
     if statistics is None:
         statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
     costs = _costs(request, statistics)

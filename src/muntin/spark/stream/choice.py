@@ -11,7 +11,8 @@ from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
-from muntin.plan.physical.stream import ASSUMED, STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream
+from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, Terms, choose_stream
+from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.registry import WindowRegistry
@@ -89,7 +90,7 @@ def plan_stream(
     A strategy that names one shape gets that shape, or an error that says what stands in its way.
     """
     obstacles = {shape: obstacle for shape in StreamShape if (obstacle := _obstacle(source, shape, terms))}
-    named, origin = STRATEGIES[strategy], f"strategy {strategy!r}"
+    named, origin = STREAM_STRATEGIES[strategy], f"strategy {strategy!r}"
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
     if all(shape in obstacles for shape in named):
@@ -103,7 +104,7 @@ def plan_stream(
     work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
     plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
     _taken_up(kept, _fingerprint(source, plan))
-    return replace(plan, notes=tuple(_notes(source, named, obstacles, before)))
+    return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ MOST_WINDOWS = 10
 def exhaustive(model: Model, windows: Sequence[Window]) -> list[list[Window]]:
     """Find the partition into trees that costs least, of 3ᴺ sums of tree costs.
 
-    >>> from muntin.plan.slicing.weave.technique import TECHNIQUES
-    >>> model = Model(TECHNIQUES["printed"]["panes"], per_tree=1.0)
+    >>> from muntin.plan.slicing.weave.omega import OMEGAS
+    >>> model = Model(OMEGAS["printed"]["panes"], per_tree=1.0)
     >>> exhaustive(model, [Window(6, 2), Window(8, 4), Window(9, 3)])
     [[Window(6, 2), Window(8, 4)], [Window(9, 3)]]
     """
@@ -36,12 +36,12 @@ def exhaustive(model: Model, windows: Sequence[Window]) -> list[list[Window]]:
             return 0.0, ()
         first = left & -left
         others = left ^ first
-        found, part = [], others
+        plans, part = [], others
         while True:  # every set with the first window that is left
             cost, trees = best(others ^ part)
-            found.append((price(part | first) + cost, (part | first, *trees)))
+            plans.append((price(part | first) + cost, (part | first, *trees)))
             if not part:
-                return min(found)
+                return min(plans)
             part = (part - 1) & others
 
     return [members(tree) for tree in best((1 << len(windows)) - 1)[1]]

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from muntin.plan.slicing.edges import Grids
+from muntin.plan.slicing.merging import Array, Numbers
 from muntin.plan.slicing.weave.model import joined, ratio
-from muntin.plan.slicing.weave.technique import Array
-
-Numbers = npt.NDArray[np.int64]
 
 _KEPT_ROWS = 256
 """Kinds whose edges with all others are remembered at a time."""

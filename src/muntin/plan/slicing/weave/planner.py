@@ -13,15 +13,15 @@ from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.plan.slicing.edges import composite_slide, edge_rate, edges_of
 from muntin.plan.slicing.weave.exhaustive import exhaustive
 from muntin.plan.slicing.weave.model import EXACT_GRIDS, Model, tri_weave_b_model, tri_weave_model, weave_share_model
+from muntin.plan.slicing.weave.omega import OMEGAS, Omega
 from muntin.plan.slicing.weave.share import max_share, no_share, weave_share
-from muntin.plan.slicing.weave.technique import TECHNIQUES, Technique
 from muntin.query import Windows, distinct_windows
 from muntin.window import Window
 
-Charge = Callable[[Technique, Iterable[Window], Fraction], Model]
+Pricing = Callable[[Omega, Iterable[Window], Fraction], Model]
 Search = Callable[[Model, Sequence[Window]], list[list[Window]]]
 
-ALGORITHMS: dict[WeaveAlgorithm, tuple[Charge, Search]] = {
+ALGORITHMS: dict[WeaveAlgorithm, tuple[Pricing, Search]] = {
     "no_share": (weave_share_model, no_share),
     "max_share": (weave_share_model, max_share),
     "weave_share": (weave_share_model, weave_share),
@@ -29,7 +29,7 @@ ALGORITHMS: dict[WeaveAlgorithm, tuple[Charge, Search]] = {
     "tri_weave_b": (tri_weave_b_model, weave_share),
     "exhaustive": (weave_share_model, exhaustive),
 }
-"""What a tree is charged for, and how trees are found."""
+"""What a tree is charged for, and how trees are searched for."""
 
 _SHOWN = 6
 """Windows of one tree that are written at most."""
@@ -74,10 +74,10 @@ class Weave:
         return f"{counts}, {number(Fraction(self.cost))} operations per {time}"
 
     def _edges(self, tree: tuple[Window, ...]) -> str:
-        found, length = edges_of(tree), composite_slide(tree)
-        if len(found) > EXACT_GRIDS:
-            return f"{len(found)} grids of edges"
-        count = int(edge_rate(found) * length)
+        grids, length = edges_of(tree), composite_slide(tree)
+        if len(grids) > EXACT_GRIDS:
+            return f"{len(grids)} grids of edges"
+        count = int(edge_rate(grids) * length)
         time = number(length) if self.unit is None else format_duration(length)
         return f"{number(count)} edge{'s'[: count != 1]} in {time}"
 
@@ -96,19 +96,19 @@ def weave(
     rate is as in plan. tri_weave charges a tree for every partial of the whole set instead of for every event,
     tri_weave_b for those between its own edges (docs/decisions/0007-triweave-cost.md).
 
-    >>> found = weave([Window(6, 2), Window(8, 4), Window(9, 3)], "panes")
-    >>> found.cost, found.trees
+    >>> woven = weave([Window(6, 2), Window(8, 4), Window(9, 3)], "panes")
+    >>> woven.cost, woven.trees
     (5.5, ((Window(6, 2), Window(8, 4)), (Window(9, 3),)))
     >>> weave([Window(6, 2), Window(8, 4), Window(9, 3)], "panes", algorithm="max_share").cost
     6.333333333333333
     """
-    check_choice("form", form, TECHNIQUES)
-    check_choice("technique", technique, TECHNIQUES[form])
+    check_choice("form", form, OMEGAS)
+    check_choice("technique", technique, OMEGAS[form])
     check_choice("algorithm", algorithm, WeaveAlgorithm)
-    known, (charge, search) = TECHNIQUES[form][technique], ALGORITHMS[algorithm]
+    omega, (pricing, search) = OMEGAS[form][technique], ALGORITHMS[algorithm]
     asked = distinct_windows(windows)
     unit = unit_of(asked)
     events, _ = parse_rate(rate, unit)
-    model = charge(known, asked, events)
+    model = pricing(omega, asked, events)
     trees = tuple(sorted(tuple(sorted(tree)) for tree in search(model, asked)))
     return Weave(trees, model.cost(trees) * (unit or 1), technique, algorithm, form, unit)

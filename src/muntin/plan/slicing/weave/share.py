@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from muntin.plan.slicing.edges import Grids, pairs
-from muntin.plan.slicing.weave.greedy import greedy
+from muntin.plan.slicing.merging import merge
 from muntin.plan.slicing.weave.model import Model
 from muntin.plan.slicing.weave.trees import Trees
 from muntin.window import Window
@@ -33,7 +33,7 @@ def weave_share(model: Model, windows: Sequence[Window], most_starts: int = MOST
     """
     together = model.groups_by_edges or len(windows) > most_starts
     trees = Trees(model, equal_edges(windows) if together else no_share(model, windows))
-    greedy(trees)
+    merge(trees)
     return trees.windows
 
 
@@ -43,7 +43,7 @@ def equal_edges(windows: Iterable[Window]) -> list[list[Window]]:
     >>> equal_edges([Window(6, 2), Window(9, 3), Window(8, 2)])
     [[Window(6, 2), Window(8, 2)], [Window(9, 3)]]
     """
-    found: dict[Grids, list[Window]] = {}
+    by_edges: dict[Grids, list[Window]] = {}
     for window in windows:
-        found.setdefault(pairs(window), []).append(window)
-    return list(found.values())
+        by_edges.setdefault(pairs(window), []).append(window)
+    return list(by_edges.values())

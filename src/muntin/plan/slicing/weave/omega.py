@@ -9,9 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from muntin.plan.slicing.merging import Array
 
 _TABLE = 1024
 _HARMONIC = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, _TABLE))])
@@ -19,10 +18,11 @@ _FACTORIAL = np.concatenate([[0.0], np.cumsum(1 / np.cumprod(np.arange(1.0, 20))
 
 
 @dataclass(frozen=True, slots=True)
-class Technique:
-    """The operations at an edge, in parts that are quick to add up when trees merge."""
+class Omega:
+    """Ω of a technique: the operations at an edge, in parts that are quick to add up when trees merge."""
 
     name: str
+    """The technique's."""
     weight: Callable[[Array, Array], Array]
     """What each window adds, by range and slide, whatever the edges."""
     look_up: Callable[[Array], Array] | None = None
@@ -37,11 +37,11 @@ class Technique:
         """Whether windows add up, and more edges never make one cheaper: then equal edges always belong together."""
         return self.look_up is None and self.longest is None and not self.by_range
 
-    def omega(self, ranges: Array, slides: Array, edges: float, length: float) -> float:
+    def operations(self, ranges: Array, slides: Array, edges: float, length: float) -> float:
         """Count the operations at an edge of one tree, with so many edges in a length of time.
 
         >>> ranges, slides = np.array([6.0, 8.0]), np.array([2.0, 4.0])
-        >>> [round(float(technique.omega(ranges, slides, 1, 2)), 4) for technique in TECHNIQUES["printed"].values()]
+        >>> [round(float(omega.operations(ranges, slides, 1, 2)), 4) for omega in OMEGAS["printed"].values()]
         [5.0, 3.75, 6.0, 4.0, 5.2083]
         """
         if self.by_range:
@@ -64,7 +64,7 @@ def _overlap(ranges: Array, slides: Array) -> Array:
     return ranges / slides
 
 
-def _tree_nodes(partials: Array) -> Array:
+def _look_up(partials: Array) -> Array:
     """Estimate the nodes that a look-up combines (Equation 4), which is below zero for fewer than two partials.
 
     A single partial has no logarithm there; it needs nothing to be combined.
@@ -75,14 +75,14 @@ def _tree_nodes(partials: Array) -> Array:
     return np.where(more > 0, levels + np.ldexp(more, -whole), 0.0)
 
 
-def _tree_nodes_repaired(partials: Array) -> Array:
-    return np.where(partials < 2, 0.0, np.maximum(_tree_nodes(partials), 0))
+def _look_up_repaired(partials: Array) -> Array:
+    return np.where(partials < 2, 0.0, np.maximum(_look_up(partials), 0))
 
 
 def _deque_printed(partials: Array) -> Array:
     length = _FACTORIAL[np.minimum(partials, len(_FACTORIAL) - 1).astype(np.int64)]
-    found: Array = 2 - 2 / partials + length
-    return found
+    operations: Array = 2 - 2 / partials + length
+    return operations
 
 
 def _deque_repaired(partials: Array) -> Array:
@@ -93,30 +93,30 @@ def _deque_repaired(partials: Array) -> Array:
     return 2 - 2 / partials + length
 
 
-def _named(*techniques: Technique) -> dict[str, Technique]:
-    return {technique.name: technique for technique in techniques}
+def _named(*omegas: Omega) -> dict[str, Omega]:
+    return {omega.name: omega for omega in omegas}
 
 
-_PANES = Technique("panes", _overlap)
-_FLATFIT = Technique("flatfit", _each(3))
-_INVERTIBLE = Technique("slickdeque_inv", _each(2), by_range=True)
+_PANES = Omega("panes", _overlap)
+_FLATFIT = Omega("flatfit", _each(3))
+_INVERTIBLE = Omega("slickdeque_inv", _each(2), by_range=True)
 
-TECHNIQUES: dict[str, dict[str, Technique]] = {
+OMEGAS: dict[str, dict[str, Omega]] = {
     "printed": _named(
         _PANES,
-        Technique("flatfat", _each(0), look_up=_tree_nodes),
+        Omega("flatfat", _each(0), look_up=_look_up),
         _FLATFIT,
         _INVERTIBLE,
-        Technique("slickdeque_non_inv", _each(1), longest=_deque_printed),
+        Omega("slickdeque_non_inv", _each(1), longest=_deque_printed),
     ),
     "repaired": _named(
         _PANES,
-        Technique("flatfat", _each(0), look_up=_tree_nodes_repaired),
+        Omega("flatfat", _each(0), look_up=_look_up_repaired),
         _FLATFIT,
         _INVERTIBLE,
-        Technique("slickdeque_non_inv", _each(1), longest=_deque_repaired),
+        Omega("slickdeque_non_inv", _each(1), longest=_deque_repaired),
     ),
 }
 """By form, as the paper prints them or repaired, then by name."""
 
-FORMS = tuple(TECHNIQUES)
+FORMS = tuple(OMEGAS)

@@ -1,0 +1,122 @@
+"""The size of a query over a stream, what its work costs, and the state that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import ceil
+
+from muntin.plan.physical.work import Work
+from muntin.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class StreamPrices:
+    """Core-microseconds for one unit of each kind of work in a micro-batch."""
+
+    row: float = 0.8
+    """A row into an aggregation with state, given its window."""
+    state: float = 45
+    """A group restored, updated, written and at last removed."""
+    passing: float = 25
+    """A group that is written and, most often, removed in the same micro-batch."""
+    look: float = 0.2
+    """A group looked at, to see whether the watermark has closed it: all of them, in every micro-batch."""
+    python: float = 12
+    """A row to a Python process with state."""
+    packed: float = 0.05
+    """A slice packed with others, read and written in every micro-batch."""
+    operator: float = 100_000
+    """An operator with state in a micro-batch: its stores are opened and committed."""
+    branch: float = 60_000
+    """A branch of a union in a micro-batch, with a scan of its own."""
+    batch: int = 1_000_000
+    """Rows in a micro-batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What an operator is expected to keep between micro-batches."""
+
+    name: str
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWork:
+    """One query's size on a stream, as far as costs and state depend on it."""
+
+    work: Work
+    delay: int
+    """The watermark's delay, in microseconds."""
+    prices: StreamPrices = StreamPrices()
+
+    @property
+    def batches(self) -> float:
+        """Micro-batches in the stretch that the statistics describe."""
+        return max(1.0, self.work.statistics.rows / self.prices.batch)
+
+    @property
+    def behind(self) -> float:
+        """How long before the latest event the watermark stands: its delay, and a micro-batch."""
+        return self.delay + self.work.statistics.span / self.batches
+
+    @property
+    def wide(self) -> float:
+        """How much dearer rows are for their columns and keys."""
+        return 1 + 0.25 * (self.work.columns - 1) + 0.15 * self.work.keys
+
+    @property
+    def read(self) -> float:
+        """What it costs to read all rows once."""
+        work = self.work
+        return work.statistics.rows * (work.prices.scan + 0.02 * (work.columns + work.keys))
+
+    def kept(self, slide: float, copies: float, stay: float) -> float:
+        """Estimate the groups that have rows, of those that begin every slide and stay for some time."""
+        s = self.work.statistics
+        marks = s.keys * max(1.0, float(s.rate) * stay) * copies
+        return self.work.occupied(s.keys * max(1.0, stay / slide), marks)
+
+    def touched(self, slide: float, copies: float) -> float:
+        """Estimate the groups that micro-batches change, each counted once in every micro-batch that changes it."""
+        s = self.work.statistics
+        cells = s.keys * (s.span / self.batches / slide + copies)
+        return self.batches * self.work.occupied(cells, copies * s.rows / self.batches)
+
+    def load(self, windows: Iterable[Window]) -> StreamLoad:
+        """Sum up what some windows take that are put together from slices, before they are cut."""
+        work, windows = self.work, tuple(windows)
+        return StreamLoad(
+            sum(work.copies(window) for window in windows),
+            sum(self.touched(window.slide, ceil(work.copies(window))) for window in windows),
+            sum(self.kept(window.slide, work.copies(window), window.range) for window in windows),
+            sum(work.instances(window) for window in windows),
+            max(window.range for window in windows),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLoad:
+    """What the cost of some windows depends on that are put together from slices."""
+
+    copies: float
+    """Instances that one row falls into."""
+    touched: float
+    """Instances that micro-batches change."""
+    merged: float
+    """Instances that wait for further slices."""
+    out: float
+    """Result rows."""
+    longest: int
+    """The longest range."""
+
+    def __add__(self, other: StreamLoad) -> StreamLoad:
+        """Put windows together that are not cut yet."""
+        return StreamLoad(
+            self.copies + other.copies,
+            self.touched + other.touched,
+            self.merged + other.merged,
+            self.out + other.out,
+            max(self.longest, other.longest),
+        )
