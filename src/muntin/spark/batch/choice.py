@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from muntin.aggregates import Aggregate, Merge
@@ -35,10 +35,8 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
         able = dict.fromkeys(able, frozenset([Shape.INDEPENDENT]))
     classes = [tuple(asked for asked in able if able[asked] == shapes) for shapes in dict.fromkeys(able.values())]
     if statistics is None:
-        only = len(classes) == 1 and _is_only_way(
-            [s for s in BATCH_STRATEGIES[strategy] if s in next(iter(able.values()))]
-        )
-        statistics = Statistics(1_000_000, source="assumed") if only else measure(events)
+        assumed = Statistics(1_000_000, source="assumed")
+        statistics = assumed if _is_only_way(strategy, able.values()) else measure(events)
     charged, hint = prices(events)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
@@ -80,12 +78,10 @@ def _notes(events: Events, keys: str | None) -> Iterator[str]:
             yield f"kernels are left out for it: {reason}"
 
 
-def _is_only_way(strategy: str, able: set[frozenset[Shape]]) -> bool:
+def _is_only_way(strategy: str, able: Iterable[frozenset[Shape]]) -> bool:
     """Tell whether no statistics could change a plan: one shape is left, and it has neither slices nor chunks."""
-    if len(able) > 1:
-        return False
-    shapes = [shape for shape in BATCH_STRATEGIES[strategy] if shape in next(iter(able))]
-    return shapes in ([Shape.INDEPENDENT], [Shape.EXPAND])
+    left = {tuple(shape for shape in BATCH_STRATEGIES[strategy] if shape in shapes) for shapes in able}
+    return left in ({(Shape.INDEPENDENT,)}, {(Shape.EXPAND,)})
 
 
 def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: Plan) -> Group:
