@@ -9,7 +9,8 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
-from muntin.plan.physical.stream import STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream, price
+from muntin.plan.physical.stream import STRATEGIES, StreamPlan, StreamShape, StreamWork, choose_stream, price
+from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 

@@ -17,8 +17,8 @@ from muntin.plan.statistics import Statistics
 from muntin.spark.input.source import Events, Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.workers.layout import obstacle, reduced_parts
-from muntin.techniques import Need, cheapest
+from muntin.spark.workers.layout import obstacle
+from muntin.spark.workers.techniques import expected, kinds_of
 from muntin.window import Window
 
 
@@ -76,18 +76,12 @@ def techniques(source: Source, group: Group, forest: Plan, statistics: Statistic
 
     The choice itself is made for every batch, by the same prices and the ranges that are there.
     """
-    kinds: dict[frozenset[Need], list[str]] = {}
-    for aggregate, made, _ in reduced_parts(source):
-        kinds.setdefault(frozenset(made.offers), []).append(repr(aggregate))
-    lines = []
+    kinds, lines = kinds_of(source), []
     for node in forest.nodes:
         members, arrivals = overlap(node.window, node.parent, group.grids, statistics)
         if members < 2 * arrivals:
             continue
-        chosen: dict[str, list[str]] = {}
-        for needs, asked in kinds.items():
-            chosen.setdefault(cheapest(needs, members, arrivals).name, []).extend(asked)
-        how = ", ".join(f"{name} for {', '.join(dict.fromkeys(asked))}" for name, asked in chosen.items())
+        how = expected(kinds, members, arrivals)
         lines.append(f"{node.window.label} by {how}: {members:.3g} partials in a range, {arrivals:.3g} of them new")
     return tuple(lines)
 
