@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +19,7 @@ from muntin.registry import WindowRegistry
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda forest: forest.explain(),
-    "json": lambda forest: json.dumps(forest.to_dict(), indent=2, ensure_ascii=False),
+    "json": lambda forest: forest.to_json(),
     "mermaid": lambda forest: forest.to_mermaid(),
     "html": to_page,
 }

@@ -13,12 +13,12 @@ from muntin.plan.physical.stream import (
     STREAM_STRATEGIES,
     StreamPlan,
     StreamShape,
-    Terms,
     choose_stream,
     price,
     sliced_in_queries,
 )
 from muntin.plan.physical.stream_work import StreamWork
+from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import slicing
 from muntin.plan.statistics import Statistics

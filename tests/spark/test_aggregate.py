@@ -134,6 +134,12 @@ def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
     assert "⟨20m,20m⟩ '20 min'" in text
     alternatives = dict(found.alternatives)
     assert found.cost == min(alternatives.values()) < alternatives["independent"]
+    assert "evaluates sum(v)" in text
+    assert "unit model of the factor-windows paper (not the costs above)" in text
+    native = mt.explain(df, "ts", "device", many, mt.sum("v"), statistics=statistics, strategy="native", layout="wide")
+    assert " factor " not in str(native)
+    assert "this plan follows no forest" in str(native)
+    assert "layout wide puts the rows of one key and window end side by side" in str(native)
 
 
 def test_small_inputs_are_not_shared_at_any_price(df: DataFrame) -> None:

@@ -280,11 +280,16 @@ def test_plans_of_rolling_windows_say_what_was_weighed(events: DataFrame) -> Non
     ask = partial(mt.explain_rolling, events, "ts", "key", "1 hour", mt.sum("v"), rows=[5], statistics=large)
     plan = ask()
     assert [name for name, _ in plan.alternatives] == ["kernel", "independent"]
-    assert str(plan).splitlines()[:3] == [
-        "strategy auto: 10,000,000 rows, 10 keys over 115.7 days (given)",
-        "kernel: rows sorted by key and time, all frames by kernels in one pass",
-        "  frames 1h, 5rows",
+    assert str(plan).splitlines()[1:9] == [
+        "input: 10,000,000 rows, 10 keys over 115.7 days (given)",
+        "└─ kernel: rows sorted by key and time, all frames by kernels in one pass",
+        "   │  evaluates sum(v)",
+        "   │  10,000,000 rows in, about 10,000,000 out",
+        f"   │  about {plan.cost / 1e6:.2f} core-seconds beside scan, shuffle and sort",
+        *(f"   │  {line}" for line in plan.techniques),
+        "   ├─ frame 1h     rows on average: 361",
     ]
+    assert [line.partition(" for ")[2] for line in plan.techniques] == ["sum(v)", "sum(v)"]
     assert not plan.notes
     assert [name for name, _ in ask(strategy="independent").alternatives] == ["independent"]
     assert repr(ask(strategy="independent")) == "<rolling plan of 2 frames: independent>"

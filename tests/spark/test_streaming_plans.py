@@ -20,6 +20,7 @@ from tests.spark.streams import Replay, events
 
 WINDOWS = [mt.tumbling(f"{n} min") for n in range(1, 11)]
 DENSE = mt.Statistics(rows=10**8, keys=100, span=10**12)
+ASKED = (mt.sum("v"), mt.min("v"))
 SPARSE = mt.Statistics(rows=10**5, keys=10**5, span=10**12)
 
 
@@ -169,6 +170,41 @@ def test_explain_tells_the_state_and_the_alternatives(stream: DataFrame) -> None
     assert "chain is left out: it drops late rows with their slice" in str(exact)
     assert "assumed" in str(explain(stream, statistics=None))
     assert "median(v) is evaluated from the rows of every window" in str(explain(stream, aggregates=mt.median("v")))
+
+
+def test_explain_shows_the_forest_that_columnar_state_follows(stream: DataFrame) -> None:
+    windows = [mt.tumbling("20 min"), mt.tumbling("30 min")]
+    sums, least = (explain(stream, strategy="kernel", windows=windows, aggregates=asked) for asked in ASKED)
+    assert "⟨10m,10m⟩ factor" not in str(sums) + str(least)
+    assert [node.parent for node in sums.forest.nodes] == [None, None]  # type: ignore[union-attr]
+    hops = [mt.hopping("20 min", "10 min"), mt.hopping("30 min", "10 min")]
+    sums, least = (explain(stream, strategy="kernel", windows=hops, aggregates=asked) for asked in ASKED)
+    assert "└─ ⟨30m,10m⟩" in str(least)
+    assert "from 2 × ⟨20m,10m⟩" in str(least)
+    assert "from" not in str(sums).partition("weighed")[0]
+
+
+def test_explain_takes_a_registry(stream: DataFrame, tmp_path: Path) -> None:
+    registry = mt.WindowRegistry(tmp_path / "registry")
+    empty = explain(stream, windows=registry)
+    assert (empty.windows, empty.shape) == ((), StreamShape.COLUMNAR)
+    assert "the registry has no windows now: rows count from when one is added" in str(empty)
+    assert not registry.path.exists()  # to look changes nothing
+    registry.add(mt.tumbling("1 min"), id="minute")
+    registry.add(mt.tumbling("1 hour"))
+    plan = explain(stream, windows=registry)
+    assert plan.strategy == "auto"
+    assert "⟨1m,1m⟩ 'minute'" in str(plan)
+    assert "from 60 × ⟨1m,1m⟩" in str(plan)
+    assert "windows of a registry may come and go while the query runs" in str(plan)
+    listed = explain(stream, windows=registry.windows(), strategy="columnar")
+    assert (plan.cost, plan.states, plan.grids) == (listed.cost, listed.states, listed.grids)
+    registry.remove("1h")
+    assert explain(stream, windows=registry).windows == (mt.tumbling("1 min"),)
+    with pytest.raises(mt.QueryError, match="cannot follow a registry of windows"):
+        explain(stream, windows=registry, strategy="native")
+    with pytest.raises(mt.UnsupportedError, match=r"columnar state is not for this query: no kernel knows median\(v\)"):
+        explain(stream, windows=registry, aggregates=mt.median("v"))
 
 
 def test_a_watermark_is_no_matter_for_batch(spark: SparkSession) -> None:

@@ -21,3 +21,15 @@ def number(value: int | Fraction) -> str:
     if exact.denominator == 1:
         return f"{exact.numerator:,}"
     return f"{float(exact):,.2f}" if abs(exact) >= 1 else f"{float(exact):.3g}"
+
+
+def plain(value: int | Fraction) -> int | str:
+    """Give an exact number as JSON has it: a text beyond 64 bits, and for fractions.
+
+    >>> plain(7), plain(2**64), plain(Fraction(1, 3))
+    (7, '18446744073709551616', '1/3')
+    """
+    exact = Fraction(value)
+    if exact.denominator > 1:
+        return f"{Decimal(exact.numerator):f}/{Decimal(exact.denominator):f}"
+    return exact.numerator if abs(exact.numerator) < 2**63 else f"{Decimal(exact.numerator):f}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -12,7 +12,8 @@ from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
 from muntin.plan.physical.plans import PhysicalPlan
-from muntin.plan.physical.stream import StreamPlan, Terms
+from muntin.plan.physical.stream import StreamPlan
+from muntin.plan.physical.terms import Terms
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
@@ -30,6 +31,7 @@ from muntin.spark.stream.choice import (
     check_registered,
     evaluate_registered,
     evaluate_stream,
+    plan_registered,
     plan_stream,
     prepare_stream,
 )
@@ -77,9 +79,7 @@ def aggregate(
         check_registered(df, strategy, terms)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
         return evaluate_registered(prepare_stream(source, terms)[0], windows, kept)
-    keys = several(by)
-    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
-    figures = known(statistics, lambda history: _history(source, history, time, keys))
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
         return evaluate_stream(source, plan_stream(source, strategy, figures, terms, kept), kept)
@@ -92,7 +92,7 @@ def explain(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key] = (),
-    windows: Windows = (),
+    windows: Windows | WindowRegistry = (),
     aggregates: Aggregates = (),
     *,
     strategy: AnyStrategy = "auto",
@@ -104,19 +104,32 @@ def explain(
     future: Length | None = None,
     checkpoint: StrPath | None = None,
 ) -> PhysicalPlan | StreamPlan:
-    """Give the plan that mt.aggregate would run: print it, or look into it."""
+    """Give the plan that mt.aggregate would run: print it, draw it, or look into it.
+
+    Of a registry it is the plan of the windows that are there now.
+    """
     check_frame(df)
     terms = Terms(watermark, late, output, future)
-    keys = several(by)
-    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
-    figures = known(statistics, lambda history: _history(source, history, time, keys))
+    if isinstance(windows, WindowRegistry):
+        check_registered(df, strategy, terms)
+        now = windows.windows()
+        source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics)
+        source, terms = prepare_stream(source, terms)
+        return plan_registered(source, now, strategy, figures, terms, _kept(df, checkpoint))
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
     if df.isStreaming:
         source, terms = prepare_stream(source, terms)
         return plan_stream(source, strategy, figures, terms, _kept(df, checkpoint))
     physical = plan_batch(source, strategy, figures)
+    return replace(physical, notes=(*physical.notes, *_asides(terms, layout)))
+
+
+def _asides(terms: Terms, layout: Layout) -> Iterator[str]:
+    """Say what of a batch query the plan does not depend on."""
     named = {"watermark": terms.watermark, "future": terms.future}
-    ignored = (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
-    return replace(physical, notes=(*physical.notes, *ignored))
+    yield from (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
+    if layout == "wide":
+        yield "layout wide puts the rows of one key and window end side by side afterwards, which is not in the costs"
 
 
 def _kept(df: DataFrame, checkpoint: StrPath | None) -> tuple[Fingerprint, ...]:
@@ -124,6 +137,22 @@ def _kept(df: DataFrame, checkpoint: StrPath | None) -> tuple[Fingerprint, ...]:
     if checkpoint is None or not df.isStreaming:
         return ()
     return kept_fingerprints(df.sparkSession, checkpoint)
+
+
+def _asked(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key],
+    windows: Windows,
+    aggregates: Aggregates,
+    strategy: AnyStrategy,
+    layout: Layout,
+    statistics: Statistics | DataFrame | None,
+) -> tuple[Source, Statistics | None]:
+    """Check a query; give also what is known of its input, where that is given."""
+    keys = several(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    return source, known(statistics, lambda history: _history(source, history, time, keys))
 
 
 def _checked(

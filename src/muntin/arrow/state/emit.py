@@ -12,8 +12,7 @@ from muntin.arrow.batches import Rows
 from muntin.arrow.combine import Level, Node, columns_of, level_of, nodes_of
 from muntin.arrow.state.terms import Due
 from muntin.kernels.spans import spans
-from muntin.plan import plan
-from muntin.plan.slicing.grids import density, slicing
+from muntin.plan.physical.stream import slice_forest
 from muntin.window import Shape, Window
 
 Stretch = tuple[int, int]
@@ -28,8 +27,7 @@ def forest(shapes: tuple[Shape, ...], overlap: bool) -> tuple[Node, ...]:
     [(20, -1), (30, -1), (40, 0)]
     """
     windows = tuple(Window(*shape) for shape in shapes)
-    found = plan(windows, "min" if overlap else "sum", rate=density(slicing(windows)))
-    return nodes_of(found, {window: number for number, window in enumerate(windows)})
+    return nodes_of(slice_forest(windows, overlap), {window: number for number, window in enumerate(windows)})
 
 
 def needed(nodes: Sequence[Node], due: Mapping[int, Sequence[Due]]) -> list[Stretch | None]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +10,10 @@ from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.plan.forest.horizon import Horizon
 from muntin.plan.forest.problem import Cost, Semantics, whole
-from muntin.plan.number import number
-from muntin.plan.show.html import to_html
-from muntin.plan.show.mermaid import to_mermaid
-from muntin.plan.show.text import explain
+from muntin.plan.number import number, plain
+from muntin.plan.show.forest import outline_of_forest, plain_window
+from muntin.plan.show.outline import Outline
+from muntin.plan.show.shown import Shown
 from muntin.window import Window
 
 
@@ -39,7 +38,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Plan:
+class Plan(Shown):
     """How a set of windows is evaluated together, for all aggregates at once."""
 
     windows: tuple[Window, ...]
@@ -94,17 +93,9 @@ class Plan:
             readers[node.parent].append(node)
         return readers
 
-    def explain(self) -> str:
-        """Write the plan as text: one window a line, indented below what it reads."""
-        return explain(self)
-
-    def to_mermaid(self) -> str:
-        """Write the plan as a Mermaid flow chart."""
-        return to_mermaid(self)
-
-    def to_html(self) -> str:
-        """Write the plan as HTML that needs no network."""
-        return to_html(self)
+    def outline(self) -> Outline:
+        """Say what the plan contains: all ways to show it but JSON are made of this."""
+        return outline_of_forest(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the plan as plain values for JSON; numbers beyond 64 bits and fractions are exact texts."""
@@ -112,42 +103,24 @@ class Plan:
             "algorithm": self.algorithm,
             "semantics": self.semantics.value,
             "aggregates": [repr(aggregate) for aggregate in self.aggregates],
-            "rate": _plain(self.rate * (self.unit or 1)),
+            "rate": plain(self.rate * (self.unit or 1)),
             "rate_unit_micros": self.unit,
-            "horizon": _plain(self.horizon),
+            "horizon": plain(self.horizon),
             "steady": self.over.steady,
-            "cost": _plain(self.cost),
-            "independent_cost": _plain(self.independent_cost),
+            "cost": plain(self.cost),
+            "independent_cost": plain(self.independent_cost),
             "windows": [
                 {
-                    **_plain_window(node.window),
+                    **plain_window(node.window),
                     "factor": node.is_factor,
-                    "reads": None if node.parent is None else _plain_window(node.parent),
-                    "instances": _plain(node.instances),
-                    "inputs": _plain(node.inputs),
-                    "cost": _plain(node.cost),
+                    "reads": None if node.parent is None else plain_window(node.parent),
+                    "instances": plain(node.instances),
+                    "inputs": plain(node.inputs),
+                    "cost": plain(node.cost),
                 }
                 for node in self.nodes
             ],
         }
 
-    def __str__(self) -> str:
-        return self.explain()
-
     def __repr__(self) -> str:
         return f"<{self.algorithm} plan of {len(self.windows)} windows, cost {number(self.cost)}>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-
-def _plain(value: Cost) -> int | str:
-    exact = whole(Fraction(value))
-    if isinstance(exact, int):
-        return exact if abs(exact) < 2**63 else f"{Decimal(exact):f}"
-    return f"{Decimal(exact.numerator):f}/{Decimal(exact.denominator):f}"
-
-
-def _plain_window(window: Window) -> dict[str, Any]:
-    range, slide, offset = window.shape
-    return {"label": window.label, "range": range, "slide": slide, "offset": offset}

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.show.describe import describe
+from muntin.plan.show.batch import outline_of_batch
+from muntin.plan.show.outline import Outline
+from muntin.plan.show.shown import Shown
 from muntin.plan.slicing.grids import Grid
 from muntin.plan.statistics import Statistics
 from muntin.window import Window
@@ -31,12 +33,17 @@ class Group:
     techniques: tuple[str, ...] = ()
     """How each of them is combined, and why."""
     aggregates: tuple[Aggregate, ...] = ()
-    """What is evaluated over the windows."""
+    """What is evaluated over the windows; empty for all that the query asks for."""
+
+    @property
+    def scans(self) -> int:
+        """How often the rows are read."""
+        return len(self.windows) if self.shape is Shape.INDEPENDENT else 1
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PhysicalPlan:
-    """The groups of windows, the logical plan that the kernels follow, and what else was weighed."""
+class PhysicalPlan(Shown):
+    """The groups of windows, each with the shape that it runs in, and what else was weighed."""
 
     groups: tuple[Group, ...]
     strategy: str
@@ -46,6 +53,7 @@ class PhysicalPlan:
     notes: tuple[str, ...] = ()
     """Why shapes were left out, and what would help."""
     logical: Plan | None = None
+    """The forest of all windows in the paper's unit model; a group with kernels has the forest that it follows."""
     joining: float = 0.0
     """What it costs to put the aggregates of several groups together, where the same windows are in several."""
 
@@ -59,12 +67,9 @@ class PhysicalPlan:
         """The aggregates that are evaluated together, each set once."""
         return tuple(dict.fromkeys(group.aggregates for group in self.groups))
 
-    def explain(self) -> str:
-        """Write the plan as text: the choice, the alternatives with their costs, and the logical plan."""
-        return describe(self)
-
-    def __str__(self) -> str:
-        return self.explain()
+    def outline(self) -> Outline:
+        """Say what the plan contains: all ways to show it are made of this."""
+        return outline_of_batch(self)
 
     def __repr__(self) -> str:
         shapes = ", ".join(dict.fromkeys(group.shape.name.lower() for group in self.groups))

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from math import log2
 
+from muntin.aggregates import Aggregate
 from muntin.plan.physical.work import Work
-from muntin.plan.show.describe import describe_rolling
+from muntin.plan.show.outline import Outline
+from muntin.plan.show.rolling import outline_of_rolling
+from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
 
 FRAME = 0.4
@@ -66,7 +69,7 @@ class RollingShape(Enum):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RollingPlan:
+class RollingPlan(Shown):
     """How a rolling query is evaluated, and what else was weighed."""
 
     shape: RollingShape
@@ -78,13 +81,20 @@ class RollingPlan:
     """Every way that was weighed with its cost in core-microseconds, cheapest first."""
     notes: tuple[str, ...] = ()
     """Why kernels were left out."""
+    aggregates: tuple[Aggregate, ...] = ()
+    frame_rows: tuple[float, ...] = ()
+    """How many rows each frame is expected to have on average."""
+    techniques: tuple[str, ...] = ()
+    """How frames are expected to be combined, where kernels do it."""
 
-    def explain(self) -> str:
-        """Write the plan as text: the choice, and the alternatives with their costs."""
-        return describe_rolling(self)
+    @property
+    def cost(self) -> float:
+        """The estimated core-microseconds, beside the scan, the shuffle and the sort."""
+        return dict(self.alternatives)[self.shape.name.lower()]
 
-    def __str__(self) -> str:
-        return self.explain()
+    def outline(self) -> Outline:
+        """Say what the plan contains: all ways to show it are made of this."""
+        return outline_of_rolling(self)
 
     def __repr__(self) -> str:
         return f"<rolling plan of {len(self.frames)} frames: {self.shape.name.lower()}>"

@@ -27,6 +27,11 @@ class Shape(Enum):
         return self.name.endswith("KERNEL")
 
     @property
+    def explodes(self) -> bool:
+        """Whether rows or slices are given once for every instance that they lie in."""
+        return self in (Shape.EXPAND, Shape.SLICES_EXPLODE)
+
+    @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
         return self not in (Shape.INDEPENDENT, Shape.EXPAND)

@@ -8,19 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 from math import ceil
 
-from muntin.choices import Late, Output, check_choice
-from muntin.duration import Duration, parse_duration
-from muntin.errors import QueryError
-from muntin.plan.figures import length
+from muntin.aggregates import Aggregate
+from muntin.plan.forest.logical import Plan
+from muntin.plan.forest.planner import plan as plan_windows
 from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.stream_work import State, StreamLoad, StreamWork
-from muntin.plan.show.describe import describe_stream
+from muntin.plan.physical.terms import Terms
+from muntin.plan.rate import unit_of
+from muntin.plan.show.outline import Outline
+from muntin.plan.show.shown import Shown
+from muntin.plan.show.stream import outline_of_stream
 from muntin.plan.slicing.grids import Grid, density, slicing
 from muntin.plan.slicing.slicings import sliced_apart
 from muntin.plan.statistics import Statistics
-from muntin.window import Length, Window
+from muntin.window import Window
 
 ASSUMED = Statistics(1_000_000, keys=100, source="assumed; statistics= says better")
 """What a stream is taken for that nothing is known of: it cannot be sampled before it runs."""
@@ -54,6 +58,11 @@ class StreamShape(Enum):
         """Whether a late row counts for every window that is still open."""
         return self is not StreamShape.CHAIN
 
+    @property
+    def alone(self) -> bool:
+        """Whether every window has a scan and an operator with state of its own."""
+        return self is StreamShape.INDEPENDENT
+
 
 NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
@@ -64,60 +73,8 @@ STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
 """The shapes that may be chosen under each name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is agreed about time and output of a stream.
-
-    >>> Terms("10 minutes").watermark
-    Duration('10m')
-    >>> Terms(late="keep")
-    Traceback (most recent call last):
-    muntin.errors.QueryError: unknown late 'keep'. Use 'drop' or 'exact'.
-    """
-
-    watermark: Duration | None
-    """How much later than the latest event a row may come; None leaves it to the input."""
-    late: Late
-    output: Output
-    future: Duration | None
-    """How far ahead of the clock a row may be; None for any."""
-
-    def __init__(
-        self,
-        watermark: Length | None = None,
-        late: Late = "drop",
-        output: Output = "append",
-        future: Length | None = None,
-    ) -> None:
-        check_choice("late", late, Late)
-        check_choice("output", output, Output)
-        agreed = {"watermark": _delay(watermark), "late": late, "output": output, "future": _ahead(future)}
-        for name, given in agreed.items():
-            object.__setattr__(self, name, given)
-
-
-def _delay(given: Length | None) -> Duration | None:
-    """Read a watermark; Spark keeps it in milliseconds."""
-    remedy = "Use a duration such as '10 minutes'."
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, Length):
-        raise QueryError(f"watermark {given!r} is no length of time. {remedy}")
-    if isinstance(given, int) and given and not isinstance(given, Duration):
-        raise QueryError(f"watermark {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
-    delay = Duration(given) if isinstance(given, int) else parse_duration(given)
-    if delay < 0 or delay % 1000:
-        raise QueryError(f"watermark {delay} is not a whole number of milliseconds from 0 on. {remedy}")
-    return delay
-
-
-def _ahead(given: Length | None) -> Duration | None:
-    """Read how far ahead of the clock rows may be."""
-    return None if given is None else length("future", given, "1 hour")
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class StreamPlan:
+class StreamPlan(Shown):
     """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed."""
 
     windows: tuple[Window, ...]
@@ -134,18 +91,32 @@ class StreamPlan:
     alternative_rows: tuple[float, ...] = ()
     """The state rows that each of them was expected to keep."""
     notes: tuple[str, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    slices: float = 0
+    """Rows between the two steps, where there are two."""
+    rows_out: float = 0
+    """Result rows: in append mode every instance once, in update mode whenever it has changed."""
+
+    @property
+    def scans(self) -> int:
+        """How often the rows are read."""
+        return len(self.windows) if self.shape.alone else 1
+
+    @property
+    def forest(self) -> Plan | None:
+        """Which window reads which, where kernels combine them."""
+        if self.shape is not StreamShape.COLUMNAR or not self.windows or not self.aggregates:
+            return None
+        return slice_forest(self.windows, all(aggregate.function.overlap_safe for aggregate in self.aggregates))
 
     @property
     def state_rows(self) -> float:
         """The rows that all operators together are expected to keep."""
         return sum(state.rows for state in self.states)
 
-    def explain(self) -> str:
-        """Write the plan as text: the choice, its state, and the alternatives."""
-        return describe_stream(self)
-
-    def __str__(self) -> str:
-        return self.explain()
+    def outline(self) -> Outline:
+        """Say what the plan contains: all ways to show it are made of this."""
+        return outline_of_stream(self)
 
     def __repr__(self) -> str:
         return f"<stream plan of {len(self.windows)} windows: {self.shape.name.lower()}>"
@@ -202,8 +173,23 @@ def sliced_in_queries(
     return parts, sum(price(stream, part, shape)[0] for part in parts) + further * (len(parts) - 1)
 
 
+def slice_forest(windows: tuple[Window, ...], overlap: bool) -> Plan:
+    """Plan how windows read slices and one another; overlap says whether what overlaps may be combined.
+
+    >>> [str(node.window) for node in slice_forest((Window(20), Window(40), Window(30)), False).nodes if node.parent]
+    ['⟨40,40⟩']
+    """
+    rate = Fraction(repr(density(slicing(windows)))) * (unit_of(windows) or 1)
+    return plan_windows(windows, "min" if overlap else "sum", rate=rate)
+
+
 def choose_stream(
-    stream: StreamWork, windows: tuple[Window, ...], strategy: str, terms: Terms, shapes: Iterable[StreamShape]
+    stream: StreamWork,
+    windows: tuple[Window, ...],
+    strategy: str,
+    terms: Terms,
+    shapes: Iterable[StreamShape],
+    aggregates: tuple[Aggregate, ...] = (),
 ) -> StreamPlan:
     """Choose the cheapest of some shapes.
 
@@ -220,6 +206,9 @@ def choose_stream(
         alternatives=tuple((shape.name.lower(), cost) for (cost, _, _), shape in weighed),
         alternative_rows=tuple(sum(state.rows for state in states) for (_, states, _), _ in weighed),
         notes=tuple(_notes(stream, windows, best, cost)),
+        aggregates=aggregates,
+        slices=_between(stream, best, grids),
+        rows_out=_given(stream, windows, terms),
     )
 
 
@@ -231,3 +220,19 @@ def _notes(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape, 
             queries = "; ".join(", ".join(window.label for window in part) for part in parts)
             seconds = f"{apart / 1e6:.2f} core-seconds"
             yield f"{len(parts)} queries, each with its own slices, cost about {seconds}: {queries}"
+
+
+def _between(stream: StreamWork, shape: StreamShape, grids: tuple[Grid, ...]) -> float:
+    """Estimate the slices that go from the first step to the second: closed ones, or those of every micro-batch."""
+    if not grids:
+        return 0
+    closed = stream.work.slices(grids)
+    return closed if shape is StreamShape.CHAIN else stream.touched(1 / density(grids), 1)
+
+
+def _given(stream: StreamWork, windows: tuple[Window, ...], terms: Terms) -> float:
+    """Estimate the result rows."""
+    work = stream.work
+    if terms.output == "append":
+        return sum(work.instances(window) for window in windows)
+    return sum(stream.touched(window.slide, ceil(work.copies(window))) for window in windows)

@@ -1,19 +1,16 @@
-"""Plans as self-contained pages: the forest drawn as SVG, no script, no network."""
+"""Plans as self-contained pages: the steps drawn as SVG, no script, no network."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from muntin.plan.show.text import cost_text, heading, input_text, total, window_text
-
-if TYPE_CHECKING:
-    from muntin.plan.forest.logical import Plan
-    from muntin.window import Window
+from muntin.plan.show.outline import Box, Figure, Outline
 
 _BOX_HEIGHT = 44
-_ROW = 84
+_LINE = 16
+_BETWEEN = 40
 _GAP = 18
 _CHARACTER = 7.4
 """Width of a character of 12 px monospace text, with some room."""
@@ -23,92 +20,118 @@ _STYLE = """
 .muntin svg { font: 12px ui-monospace, monospace; max-width: 100%; height: auto; }
 .muntin rect { fill: #eef4fb; stroke: #3a6ea5; rx: 5; }
 .muntin .factor rect { fill: #fff8e8; stroke: #b7791f; stroke-dasharray: 4 3; }
+.muntin .shape rect { fill: #eaf5ee; stroke: #2f855a; }
+.muntin .slices rect { fill: #f3effa; stroke: #6b46c1; }
 .muntin .input rect { fill: #1c2733; stroke: none; }
 .muntin .input text { fill: #ffffff; }
 .muntin text { fill: #1c2733; text-anchor: middle; }
 .muntin path { fill: none; stroke: #8797a8; stroke-width: 1.3; }
 .muntin .saving { font-weight: 600; }
+.muntin .alternatives { font: 12px/1.5 ui-monospace, monospace; white-space: pre-wrap; }
 """
 
 
-@dataclass(slots=True)
-class _Box:
-    """A window on the drawing; span is the width that it and all below it need."""
+class Drawable(Protocol):
+    """Anything that writes itself as a fragment of HTML."""
 
+    def to_html(self) -> str:
+        """Write it."""
+
+
+@dataclass(slots=True, eq=False)
+class _Drawn:
+    """A box on the drawing; span is the width that it and all below it need."""
+
+    box: Box
     lines: tuple[str, ...]
-    kind: str
     depth: int
-    below: list[_Box]
+    below: list[_Drawn]
     span: float = 0
     middle: float = 0
+    top: int = 0
 
     @property
     def width(self) -> float:
         return _CHARACTER * max(map(len, self.lines)) + 16
 
     @property
-    def top(self) -> int:
-        return self.depth * _ROW + 4
+    def height(self) -> int:
+        return max(_BOX_HEIGHT, _LINE * len(self.lines) + 12)
 
 
-def to_html(plan: Plan) -> str:
-    """Write a plan as a fragment of HTML that draws the forest and states the saving."""
+def to_html(outline: Outline) -> str:
+    """Write a plan as a fragment of HTML that draws its steps and tells its figures."""
     parts = [
         f'<div class="muntin"><style>{_STYLE}</style>',
-        f"<div>{escape(heading(plan))}</div>",
-        f"<div>{_draw(plan)}</div>",
-        f'<div class="saving">{escape(total(plan))}</div></div>',
+        *map(_told, outline.head),
+        f"<div>{_draw(outline)}</div>",
+        *map(_told, outline.foot),
+        "</div>",
     ]
     return "".join(parts)
 
 
-def to_page(plan: Plan) -> str:
+def to_page(plan: Drawable) -> str:
     """Write a plan as a whole page."""
     head = '<head><meta charset="utf-8"><title>Muntin plan</title></head>'
-    return f'<!doctype html>\n<html lang="en">{head}<body>{to_html(plan)}</body></html>\n'
+    return f'<!doctype html>\n<html lang="en">{head}<body>{plan.to_html()}</body></html>\n'
 
 
-def _draw(plan: Plan) -> str:
-    boxes = _boxes(plan)
-    for box in reversed(boxes):  # children before parents
-        box.span = max(box.width + _GAP, sum(child.span for child in box.below))
-    boxes[0].middle = boxes[0].span / 2
-    for box in boxes:
-        left = box.middle - sum(child.span for child in box.below) / 2
-        for child in box.below:
+def _told(figure: Figure) -> str:
+    if not figure.lines:
+        return ""
+    return f'<div class="{escape(figure.name)}">{"<br>".join(map(escape, figure.lines))}</div>'
+
+
+def _draw(outline: Outline) -> str:
+    drawn = _placed(outline)
+    width, height = drawn[0].span, max(one.top + one.height for one in drawn) + 4
+    shapes = [_line(one, child) for one in drawn for child in one.below] + [_drawn_box(one) for one in drawn]
+    size = f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}"'
+    return f'<svg {size} role="img" aria-label="plan">{"".join(shapes)}</svg>'
+
+
+def _placed(outline: Outline) -> list[_Drawn]:
+    """Give every box its place, each row of boxes below that of what they read."""
+    placed: dict[Box | None, _Drawn] = {}
+    for box in outline.boxes:
+        above = placed.get(box.above)
+        placed[box] = _Drawn(box, box.wrapped, 0 if above is None else above.depth + 1, [])
+        if above is not None:
+            above.below.append(placed[box])
+    drawn = list(placed.values())
+    for one in reversed(drawn):  # children before parents
+        one.span = max(one.width + _GAP, sum(child.span for child in one.below))
+    drawn[0].middle = drawn[0].span / 2
+    for one in drawn:
+        left = one.middle - sum(child.span for child in one.below) / 2
+        for child in one.below:
             child.middle = left + child.span / 2
             left += child.span
-    width, height = boxes[0].span, max(box.top for box in boxes) + _BOX_HEIGHT + 4
-    drawn = "".join([_line(box, child) for box in boxes for child in box.below] + [_drawn_box(box) for box in boxes])
-    size = f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}"'
-    return f'<svg {size} role="img" aria-label="plan">{drawn}</svg>'
+    heights = [0] * (1 + max(one.depth for one in drawn))
+    for one in drawn:
+        heights[one.depth] = max(heights[one.depth], one.height)
+    tops = [4]
+    for height in heights:
+        tops.append(tops[-1] + height + _BETWEEN)
+    for one in drawn:
+        one.top = tops[one.depth]
+    return drawn
 
 
-def _boxes(plan: Plan) -> list[_Box]:
-    """Make a box for the input and for every window, parents first."""
-    boxes: dict[Window | None, _Box] = {None: _Box((input_text(plan),), "input", 0, [])}
-    for node in plan.nodes:
-        parent = boxes[node.parent]
-        lines = (window_text(node), cost_text(node))
-        box = _Box(lines, "factor" if node.is_factor else "asked", parent.depth + 1, [])
-        parent.below.append(box)
-        boxes[node.window] = box
-    return list(boxes.values())
-
-
-def _line(parent: _Box, child: _Box) -> str:
-    start, end = parent.top + _BOX_HEIGHT, child.top
+def _line(parent: _Drawn, child: _Drawn) -> str:
+    start, end = parent.top + parent.height, child.top
     bend = (start + end) // 2
     curve = f"C{parent.middle:.0f} {bend} {child.middle:.0f} {bend} {child.middle:.0f} {end}"
     return f'<path d="M{parent.middle:.0f} {start} {curve}"/>'
 
 
-def _drawn_box(box: _Box) -> str:
-    first = box.top + _BOX_HEIGHT / 2 + (4 if len(box.lines) == 1 else -4)
-    corner = f'x="{box.middle - box.width / 2:.0f}" y="{box.top}"'
+def _drawn_box(one: _Drawn) -> str:
+    first = one.top + one.height / 2 + 4 - (len(one.lines) - 1) * _LINE / 2
+    corner = f'x="{one.middle - one.width / 2:.0f}" y="{one.top}"'
     texts = "".join(
-        f'<text x="{box.middle:.0f}" y="{first + 16 * row:.0f}">{escape(line)}</text>'
-        for row, line in enumerate(box.lines)
+        f'<text x="{one.middle:.0f}" y="{first + _LINE * row:.0f}">{escape(line)}</text>'
+        for row, line in enumerate(one.lines)
     )
-    rectangle = f'<rect {corner} width="{box.width:.0f}" height="{_BOX_HEIGHT}"/>'
-    return f'<g class="{box.kind}">{rectangle}{texts}</g>'
+    rectangle = f'<rect {corner} width="{one.width:.0f}" height="{one.height}"/>'
+    return f'<g class="{one.box.kind}">{rectangle}{texts}</g>'

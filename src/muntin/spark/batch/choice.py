@@ -21,8 +21,8 @@ from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
-from muntin.spark.workers.layout import aggregate_obstacle, key_obstacle, reducers
-from muntin.techniques import Need, cheapest
+from muntin.spark.workers.layout import aggregate_obstacle, key_obstacle
+from muntin.spark.workers.techniques import expected, kinds_of
 from muntin.window import Window
 
 
@@ -99,20 +99,12 @@ def techniques(events: Events, group: Group, forest: Plan, statistics: Statistic
 
     The choice itself is made for every batch, by the same prices and the ranges that are there.
     """
-    kinds: dict[frozenset[Need], list[str]] = {}
-    reduces = {kept.part.key: one for kept, one in zip(events.parts, reducers(events), strict=True)}
-    for made in events.recipes:
-        for part in made.parts:
-            kinds.setdefault(frozenset(reduces[part.key].offers), []).append(repr(made.aggregate))
-    lines = []
+    kinds, lines = kinds_of(events), []
     for node in forest.nodes:
         members, arrivals = overlap(node.window, node.parent, group.grids, statistics)
         if members < 2 * arrivals:
             continue
-        chosen: dict[str, list[str]] = {}
-        for needs, asked in kinds.items():
-            chosen.setdefault(cheapest(needs, members, arrivals).name, []).extend(asked)
-        how = ", ".join(f"{name} for {', '.join(dict.fromkeys(asked))}" for name, asked in chosen.items())
+        how = expected(kinds, members, arrivals)
         lines.append(f"{node.window.label} by {how}: {members:.3g} partials in a range, {arrivals:.3g} of them new")
     return tuple(lines)
 

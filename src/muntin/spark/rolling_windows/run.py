@@ -33,6 +33,7 @@ from muntin.spark.input.travel import travels
 from muntin.spark.workers.chunks import chunk_length, chunked, in_order
 from muntin.spark.workers.layout import layout, obstacle
 from muntin.spark.workers.passage import mapped
+from muntin.spark.workers.techniques import expected, kinds_of
 from muntin.window import Length, Window, parse_window, parse_windows
 
 ROLLING_STRATEGIES = {
@@ -248,7 +249,8 @@ def _plan(request: Request, strategy: RollingStrategy, statistics: Statistics | 
     shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
     if statistics is None:
         statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
-    costs = _costs(request, statistics)
+    sizes = _sizes(request, statistics)
+    costs = {RollingShape.INDEPENDENT: sizes.plain(), RollingShape.KERNEL: sizes.kernel()}
     weighed = sorted(shapes, key=costs.__getitem__)
     return RollingPlan(
         weighed[0],
@@ -257,7 +259,17 @@ def _plan(request: Request, strategy: RollingStrategy, statistics: Statistics | 
         statistics,
         tuple((shape.name.lower(), costs[shape]) for shape in weighed),
         (f"kernels are left out: {stopped}",) if stopped else (),
+        tuple(made.aggregate for made in request.events.recipes),
+        sizes.frames,
+        _techniques(request, sizes.frames) if weighed[0] is RollingShape.KERNEL else (),
     )
+
+
+def _techniques(request: Request, lengths: tuple[float, ...]) -> tuple[str, ...]:
+    """Say how frames of several rows will be combined; the choice itself is made for every batch."""
+    kinds = kinds_of(request.events)
+    frames = zip(request.frames.labels, lengths, strict=True)
+    return tuple(f"{label} by {expected(kinds, rows, 1)}" for label, rows in frames if rows >= 2)
 
 
 def _obstacle(request: Request) -> str | None:
@@ -269,15 +281,14 @@ def _obstacle(request: Request) -> str | None:
     return obstacle(request.events)
 
 
-def _costs(request: Request, statistics: Statistics) -> dict[RollingShape, float]:
-    """Price every way to evaluate a query."""
+def _sizes(request: Request, statistics: Statistics) -> Rolling:
+    """Give the sizes that the costs of a query depend on."""
     events, frames = request.events, request.frames
     shared = sum(name in events.shared for name in events.partials)
     work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared)
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
-    asked = Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
-    return {RollingShape.INDEPENDENT: asked.plain(), RollingShape.KERNEL: asked.kernel()}
+    return Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
 
 
 def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:

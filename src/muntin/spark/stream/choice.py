@@ -11,8 +11,9 @@ from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
-from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, Terms, choose_stream
+from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
+from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.registry import WindowRegistry
@@ -20,7 +21,7 @@ from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import DELAY, Source
 from muntin.spark.plans import analyzed_text, is_stacked, plan_text
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream.columnar import columnar
+from muntin.spark.stream.columnar import check_columnar, columnar
 from muntin.spark.stream.fingerprints import fingerprint
 from muntin.spark.stream.future import set_aside
 from muntin.spark.stream.shapes import chain, expand, independent, storable
@@ -32,6 +33,9 @@ MARK = "EventTimeWatermark"
 REUSE = "spark.sql.exchange.reuse"
 ANY_WINDOW = (Window("1 s"),)
 """What stands for the windows of a registry that is still empty."""
+
+COMING = "windows of a registry may come and go while the query runs; slices, forest and state then change with them"
+"""What plans of a registry say."""
 
 
 def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
@@ -102,7 +106,7 @@ def plan_stream(
     columns = len(source.events.partials) or len(source.events.recipes)
     delay = terms.watermark or Duration(0)
     work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
-    plan = choose_stream(work, source.query.windows, strategy, terms, allowed)
+    plan = choose_stream(work, source.query.windows, strategy, terms, allowed, source.query.aggregates)
     _taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
 
@@ -195,10 +199,37 @@ def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
         raise QueryError(f"output {terms.output!r} cannot follow a registry of windows. Use output='append'.")
 
 
+def plan_registered(
+    source: Source,
+    windows: tuple[Window, ...],
+    strategy: str,
+    statistics: Statistics | None,
+    terms: Terms,
+    kept: tuple[Fingerprint, ...],
+) -> StreamPlan:
+    """Give the plan of the windows that a registry has now; where it has none, the source was made for ANY_WINDOW."""
+    check_columnar(source)
+    _taken_up(kept, _registered(source))
+    plan = replace(plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, terms), strategy=strategy)
+    if windows:
+        return replace(plan, notes=(*plan.notes, COMING))
+    return StreamPlan(
+        *((), plan.shape, strategy, plan.statistics, plan.terms),
+        cost=0.0,
+        states=(),
+        notes=(*plan.notes, "the registry has no windows now: rows count from when one is added", COMING),
+        aggregates=plan.aggregates,
+    )
+
+
 def evaluate_registered(source: Source, registry: WindowRegistry, kept: tuple[Fingerprint, ...]) -> DataFrame:
     """Give the streaming DataFrame of windows that come and go: columnar state, where windows are data."""
-    now = fingerprint(source, StreamShape.COLUMNAR.name.lower(), None, _buckets(source))
-    return columnar(source, registry, _taken_up(kept, now))
+    return columnar(source, registry, _taken_up(kept, _registered(source)))
+
+
+def _registered(source: Source) -> Fingerprint:
+    """Describe the state of a query whose windows come and go."""
+    return fingerprint(source, StreamShape.COLUMNAR.name.lower(), None, _buckets(source))
 
 
 def _buckets(source: Source) -> int:

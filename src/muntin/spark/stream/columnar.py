@@ -59,7 +59,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
 
     The fingerprint tells the number of buckets. As many as shuffle partitions, or a multiple, use all of them.
     """
-    _check(source)
+    check_columnar(source)
     registry = windows if isinstance(windows, WindowRegistry) else None
     asked = () if isinstance(windows, WindowRegistry) else windows
     buckets = kept.buckets or 1
@@ -89,7 +89,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     return source.finish_with(rows, source.events.lowered(), "id", "r")
 
 
-def _check(source: Source) -> None:
+def check_columnar(source: Source) -> None:
     """Refuse what cannot run, and say what to do."""
     if reason := obstacle(source.events):
         raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")

@@ -1,0 +1,63 @@
+"""What is agreed about time and output of a stream, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from muntin.choices import Late, Output, check_choice
+from muntin.duration import Duration, parse_duration
+from muntin.errors import QueryError
+from muntin.plan.figures import length
+from muntin.window import Length
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is agreed about time and output of a stream.
+
+    >>> Terms("10 minutes").watermark
+    Duration('10m')
+    >>> Terms(late="keep")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: unknown late 'keep'. Use 'drop' or 'exact'.
+    """
+
+    watermark: Duration | None
+    """How much later than the latest event a row may come; None leaves it to the input."""
+    late: Late
+    output: Output
+    future: Duration | None
+    """How far ahead of the clock a row may be; None for any."""
+
+    def __init__(
+        self,
+        watermark: Length | None = None,
+        late: Late = "drop",
+        output: Output = "append",
+        future: Length | None = None,
+    ) -> None:
+        check_choice("late", late, Late)
+        check_choice("output", output, Output)
+        agreed = {"watermark": _delay(watermark), "late": late, "output": output, "future": _ahead(future)}
+        for name, given in agreed.items():
+            object.__setattr__(self, name, given)
+
+
+def _delay(given: Length | None) -> Duration | None:
+    """Read a watermark; Spark keeps it in milliseconds."""
+    remedy = "Use a duration such as '10 minutes'."
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Length):
+        raise QueryError(f"watermark {given!r} is no length of time. {remedy}")
+    if isinstance(given, int) and given and not isinstance(given, Duration):
+        raise QueryError(f"watermark {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
+    delay = Duration(given) if isinstance(given, int) else parse_duration(given)
+    if delay < 0 or delay % 1000:
+        raise QueryError(f"watermark {delay} is not a whole number of milliseconds from 0 on. {remedy}")
+    return delay
+
+
+def _ahead(given: Length | None) -> Duration | None:
+    """Read how far ahead of the clock rows may be."""
+    return None if given is None else length("future", given, "1 hour")
