@@ -17,7 +17,7 @@ def sliced_windows(
     operator: Operator,
     time: Longs,
     values: Column,
-    shape: tuple[int, int, int],
+    period: tuple[int, int, int],
     cuts: tuple[tuple[int, int], ...],
     by: str | None = None,
 ) -> tuple[Spans, Column, Column]:
@@ -41,17 +41,17 @@ def sliced_windows(
     first = np.flatnonzero(np.concatenate(([len(time) > 0], starts[1:] != starts[:-1])))
     after = np.append(first[1:], len(time))[: len(first)]
     slices = reduce_ranges(operator, values, first, after, by="naive")
-    instances = spans(np.array([0, len(time)]), time, *shape)
+    instances = spans(np.array([0, len(time)]), time, *period)
     edges = slice_starts(np.array([0, len(instances.start)]), instances.start, slides, rests)
     if (edges != instances.start).any():
         raise QueryError(
-            f"instances of ⟨range, slide, offset⟩ = {shape} begin off the grids {cuts}. Add a grid of its slide."
+            f"instances of ⟨range, slide, offset⟩ = {period} begin off the grids {cuts}. Add a grid of its slide."
         )
     lo, hi = np.searchsorted(first, instances.lo), np.searchsorted(after, instances.hi, side="right")
     whole, rest = lo < hi, np.append(first, len(time))[hi]
     results = reduce_ranges(operator, slices, lo, np.maximum(lo, hi), by=by)
     tails = reduce_ranges(operator, values, np.minimum(rest, instances.hi), instances.hi, by="naive")
     some = rest < instances.hi
-    pairs = np.stack([results, tails], axis=1).reshape(-1, *values.shape[1:])
+    pairs = np.stack([results, tails], axis=1).reshape(-1, *values.period[1:])
     at = 2 * np.arange(len(whole))
     return instances, reduce_ranges(operator, pairs, at + ~whole, at + 1 + (some | ~whole), by="naive"), slices

@@ -19,9 +19,9 @@ import numpy as np
 from muntin.plan.forest.coverage import Array, on_grids
 from muntin.plan.forest.divisors import divisors
 from muntin.plan.forest.problem import Problem, Semantics
-from muntin.window import Shape
+from muntin.window import Period
 
-Lattice = Shape
+Lattice = Period
 """What windows must agree in for one to read another: their range modulo a slide, that slide, and their offset."""
 
 _MOST_LATTICES = 2_000
@@ -40,7 +40,7 @@ _NEXT = 64
 """How many multiples of a parent's slide are tried for a divisor of a lattice."""
 
 
-def candidates(problem: Problem) -> list[Shape]:
+def candidates(problem: Problem) -> list[Period]:
     """List the factor windows worth weighing, in ascending order.
 
     >>> from muntin.plan.forest.horizon import Horizon
@@ -52,7 +52,7 @@ def candidates(problem: Problem) -> list[Shape]:
         return []
     lattices = common_lattices(problem)
     pool = {_shortest(lattice) for lattice in lattices}
-    if problem.semantics is Semantics.COVERED_BY and max(problem.shapes)[0] < _LONGEST:
+    if problem.semantics is Semantics.COVERED_BY and max(problem.periods)[0] < _LONGEST:
         few = len(lattices) <= _FEW_LATTICES
         pool |= _below_children(problem, lattices, pool | problem.asked if few else problem.asked)
         pool |= _above_parents(problem, lattices, pool | problem.asked if few else problem.asked)
@@ -62,21 +62,21 @@ def candidates(problem: Problem) -> list[Shape]:
 
 def common_lattices(problem: Problem) -> list[Lattice]:
     """List the lattices of the asked windows and of every group of them, finest first."""
-    most = max(_MOST_LATTICES, 2 * len(problem.shapes))
+    most = max(_MOST_LATTICES, 2 * len(problem.periods))
     lattices: set[Lattice] = set()
-    for lattice in sorted({lattice for shape in problem.shapes for lattice in _own_lattices(problem, shape)}):
+    for lattice in sorted({lattice for period in problem.periods for lattice in _own_lattices(problem, period)}):
         if len(lattices) < most:
             lattices.update([_meet(lattice, other) for other in lattices])
         lattices.add(lattice)
     return sorted(lattices, key=lambda lattice: (lattice[1], lattice))[:most]
 
 
-def _own_lattices(problem: Problem, shape: Shape) -> list[Lattice]:
+def _own_lattices(problem: Problem, period: Period) -> list[Lattice]:
     """Give the lattice of a window's panes and, where overlaps are allowed, those of windows that could slide with it.
 
     Where the range is no multiple of the slide, a finer slide is worth a lattice if it allows a shorter window.
     """
-    range, slide, offset = shape
+    range, slide, offset = period
     pane = gcd(range, slide)
     lattices = [(0, pane, offset % pane)]
     if problem.semantics is Semantics.COVERED_BY and pane != slide:
@@ -94,13 +94,13 @@ def _meet(a: Lattice, b: Lattice) -> Lattice:
     return a[0] % step, step, a[2] % step
 
 
-def _shortest(lattice: Lattice) -> Shape:
+def _shortest(lattice: Lattice) -> Period:
     """Give the shortest window on a lattice: its pane where the range is a multiple of the slide."""
     rest, step, offset = lattice
     return step + rest, step, offset
 
 
-def _below_children(problem: Problem, lattices: list[Lattice], neighbours: Collection[Shape]) -> set[Shape]:
+def _below_children(problem: Problem, lattices: list[Lattice], neighbours: Collection[Period]) -> set[Period]:
     """List windows on a lattice whose range stands just below that of a child.
 
     A step of the lattice, from its shortest window towards the child, saves a read for every instance of the child and
@@ -119,21 +119,21 @@ def _below_children(problem: Problem, lattices: list[Lattice], neighbours: Colle
     return {(children[child][0] - lattices[lattice][1], *lattices[lattice][1:]) for lattice, child in below}
 
 
-def _above_parents(problem: Problem, lattices: list[Lattice], neighbours: Collection[Shape]) -> set[Shape]:
+def _above_parents(problem: Problem, lattices: list[Lattice], neighbours: Collection[Period]) -> set[Period]:
     """List windows on a lattice whose range stands just above that of an overlapping parent.
 
     The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
     Gains are counted against the shortest window on the lattice. Longer asked windows are spared a read for every step
     that the window is longer, and the shortest itself is spared.
     """
-    parents = sorted(shape for shape in neighbours if shape[0] > shape[1])
+    parents = sorted(period for period in neighbours if period[0] > period[1])
     if not parents:
         return set()
     ranges, slides, _ = np.array(parents).T
     rest, step, _ = np.array(lattices).T[:, :, None]
     finer = on_grids(np.array(lattices), np.array(parents)).T & (slides < step)
     nearest = np.maximum(ranges + 1 + (rest - ranges - 1) % step, step + rest)
-    asked = np.array(sorted(problem.shapes))
+    asked = np.array(sorted(problem.periods))
     often = _sums_from(on_grids(asked, np.array(lattices)) * _frequencies(problem, asked[:, 0], asked[:, 1]))
     longer = np.take_along_axis(often, np.searchsorted(asked[:, 0], nearest, side="right"), axis=1)
     shortest = min(1.0, problem.raw / problem.step) * (step + rest) * _frequencies(problem, step + rest, step)
@@ -143,12 +143,12 @@ def _above_parents(problem: Problem, lattices: list[Lattice], neighbours: Collec
     return {(int(nearest[lattice, parent]), *lattices[lattice][1:]) for lattice, parent in above}
 
 
-def _finer_above_parents(problem: Problem, lattices: list[Lattice]) -> set[Shape]:
+def _finer_above_parents(problem: Problem, lattices: list[Lattice]) -> set[Period]:
     """List windows on a finer lattice whose slide, a divisor, is just above the range of an overlapping asked parent.
 
     Where the parent slides finely, they can beat a window of a longer slide.
     """
-    parents = [shape for shape in problem.shapes if shape[0] > shape[1]]
+    parents = [period for period in problem.periods if period[0] > period[1]]
     if not parents:
         return set()
     longer = np.array(parents)[:, 0] < np.array(lattices)[:, 1, None]
@@ -161,8 +161,8 @@ def _finer_above_parents(problem: Problem, lattices: list[Lattice]) -> set[Shape
     return finer
 
 
-def _asked(problem: Problem, shapes: list[Shape]) -> Array:
-    return np.array([shape in problem.asked for shape in shapes])
+def _asked(problem: Problem, periods: list[Period]) -> Array:
+    return np.array([period in problem.asked for period in periods])
 
 
 def _frequencies(problem: Problem, ranges: Array, slides: Array) -> Array:
@@ -187,5 +187,5 @@ def _foremost(problem: Problem, gains: Array, asked: Array) -> Iterator[tuple[in
     """
     ranks = np.argsort(np.argsort(-gains, axis=1, kind="stable"), axis=1)
     lattices, places = np.nonzero(gains > 0)
-    turns = np.lexsort((ranks[lattices, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
+    turns = np.lexsort((ranks[lattices, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.periods)]
     return zip(lattices[turns].tolist(), places[turns].tolist(), strict=True)

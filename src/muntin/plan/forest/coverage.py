@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from muntin.plan.forest.problem import Problem, Semantics
-from muntin.window import Shape
+from muntin.window import Period
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -25,12 +25,12 @@ class CoverageGraph:
     `children[p]` holds (c, M). A window is not its own parent.
     """
 
-    windows: tuple[Shape, ...]
+    windows: tuple[Period, ...]
     parents: tuple[list[tuple[int, int]], ...]
     children: tuple[list[tuple[int, int]], ...]
 
 
-def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageGraph:
+def coverage_graph(problem: Problem, factors: Iterable[Period] = ()) -> CoverageGraph:
     """Tell who may read whom among the asked windows and some factor windows.
 
     >>> from muntin.plan.forest.horizon import Horizon
@@ -38,7 +38,7 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
     >>> coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))).children
     ([(1, 2), (2, 3), (3, 4)], [(3, 2)], [], [])
     """
-    windows = tuple(sorted({*problem.shapes, *factors}))
+    windows = tuple(sorted({*problem.periods, *factors}))
     graph = CoverageGraph(windows, tuple([] for _ in windows), tuple([] for _ in windows))
     for columns in reads(problem, windows):
         for parent, child, inputs in zip(*(column.tolist() for column in columns), strict=True):
@@ -47,19 +47,19 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
     return graph
 
 
-def reads(problem: Problem, windows: Sequence[Shape]) -> Iterator[tuple[Array, Array, Array]]:
+def reads(problem: Problem, windows: Sequence[Period]) -> Iterator[tuple[Array, Array, Array]]:
     """Yield who may read whom in blocks of parents: indices of parents, ascending, of children, and the inputs M.
 
     This is Problem.inputs for many pairs at once.
     """
-    shapes = np.array(windows, dtype=np.int64)
-    ranges, slides, _ = shapes.T
+    periods = np.array(windows, dtype=np.int64)
+    ranges, slides, _ = periods.T
     asked = np.array([window in problem.asked for window in windows])
     block = max(1, _BLOCK // len(windows))
     for first in range(0, len(windows), block):
         some = slice(first, first + block)
         r, s = ranges[some, None], slides[some, None]
-        readable = on_grids(shapes, shapes[some])
+        readable = on_grids(periods, periods[some])
         rides = (ranges == r) & (slides != s) & asked & asked[some, None]
         match problem.semantics:
             case Semantics.COVERED_BY:

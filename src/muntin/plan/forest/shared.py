@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from muntin.plan.forest.coverage import coverage_graph
 from muntin.plan.forest.problem import Parents, Problem
-from muntin.window import Shape
+from muntin.window import Period
 
 
-def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
+def shared(problem: Problem, factors: Iterable[Period] = ()) -> Parents:
     """Choose the cheapest parent for every asked window and for the factor windows that something reads.
 
     Ties fall to a parent before the raw input, and to the longer slide, so that a plan is the same every time.
@@ -27,7 +27,7 @@ def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
             ((m, -graph.windows[p][1], -graph.windows[p][0], p) for p, m in reads), default=(0, 0, 0, -1)
         )
         parents[child] = graph.windows[parent] if reads and problem.step * inputs <= problem.raw * child[0] else None
-    needed = set(problem.shapes)
+    needed = set(problem.periods)
     for child in reversed(graph.windows):
         if child in needed and (parent_shape := parents[child]) is not None:
             needed.add(parent_shape)
