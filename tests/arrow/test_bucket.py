@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,9 @@ from muntin.arrow.state import packing as packing_module
 from muntin.arrow.state.bucket import MANY, Head, Job, News, Outcome, step
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpack, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input
-from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import Change
 from muntin.window import Window
@@ -85,7 +86,7 @@ class Running:
     """A bucket that is fed micro-batches, and the account of what it should give."""
 
     def __init__(self, windows: tuple[Window, ...], delay: int, registry: bool = False) -> None:
-        self.terms = () if registry else tuple(Term(i, w.shape, w.label) for i, w in enumerate(windows))
+        self.terms = () if registry else tuple(Term(i, w, w.label) for i, w in enumerate(windows))
         self.job = Job(layout(), False, QUERY, terms=self.terms)
         self.sliced_by = windows
         self.head: Head | None = None
@@ -118,7 +119,7 @@ class Running:
                 term = next(term for term in self.terms if term.number == number)
                 assert (term.id, start, key) not in self.ids, "two windows of one id gave an instance"
                 self.ids.add((term.id, start, key))
-                assert self.previous < start + term.shape[0] <= self.watermark
+                assert self.previous < start + term.window.range <= self.watermark
                 self.found[number, start, key] = (values[0], values[1])
         assert set(self.store.kept) == {segment.number for segment in outcome.head.segments}
         self.latest = max([self.latest, *(row[1] for row in rows)])
@@ -142,7 +143,7 @@ class Running:
         key, time, number, text = row
         closed = opened = 0
         for term in self.terms:
-            for start, end in Window(*term.shape).containing(time):
+            for start, end in term.window.containing(time):
                 if start >= term.since and self.previous < term.until and end <= term.until:
                     if end > self.previous:
                         self.account[term.number, start, key].append((number, text))
@@ -157,7 +158,7 @@ class Running:
             since = max(self.latest + (self.latest > -FOREVER), -FOREVER if change.at is None else change.at)
             same = (term.until for term in self.terms if term.id == change.id and term.until > self.previous)
             since = max([since, *same])
-            term = Term(change.version, change.window.shape, change.id, change.version, since)
+            term = Term(change.version, change.window, change.id, change.version, since)
             self.terms = (*self.terms, term)
         else:
             until = max(self.watermark, change.at or 0)
@@ -166,7 +167,7 @@ class Running:
             )
             for number, start, key in list(self.account):
                 term = next(t for t in self.terms if t.number == number)
-                if start + term.shape[0] > term.until:
+                if start + term.window.range > term.until:
                     del self.account[number, start, key]
 
 
@@ -262,6 +263,16 @@ def test_a_head_of_another_format_is_refused() -> None:
         Head.from_json(text.replace('"format": 1', '"format": 2'))
     with pytest.raises(QueryError, match=r"was made before Muntin 0\.1"):
         Head.from_json('{"query": "windows 10s", "buckets": 1}')
+
+
+def test_a_head_whose_windows_were_three_numbers_is_read() -> None:
+    running = Running((Window(10), Window(30, 10)), delay=0)
+    running.feed([("a", 1, 1, "x")])
+    assert running.head is not None
+    fields = json.loads(running.head.to_json())
+    for term in fields["terms"]:
+        _, *term["shape"] = term.pop("window").values()
+    assert Head.from_json(json.dumps(fields)) == running.head
 
 
 def test_a_checkpoint_of_other_buckets_is_refused_with_a_remedy() -> None:

@@ -25,8 +25,8 @@ def task(chunks: Chunks | None = None) -> Task:
     places = {node.window: place for place, node in enumerate(forest.nodes)}
     nodes = tuple(
         Node(
-            *node.window.shape,
-            reach=reach(node.window, None if node.parent is None else node.parent.shape),
+            *node.window.period,
+            reach=reach(node.window, None if node.parent is None else node.parent.period),
             parent=-1 if node.parent is None else places[node.parent],
             number=-1 if node.is_factor else WINDOWS.index(node.window),
         )

@@ -44,8 +44,8 @@ def nodes_of(forest: Plan, numbers: Mapping[Window, int]) -> tuple[Node, ...]:
     places = {node.window: place for place, node in enumerate(forest.nodes)}
     return tuple(
         Node(
-            *node.window.shape,
-            reach=reach(node.window, None if node.parent is None else node.parent.shape),
+            *node.window.period,
+            reach=reach(node.window, None if node.parent is None else node.parent.period),
             parent=-1 if node.parent is None else places[node.parent],
             number=-1 if node.is_factor else numbers[node.window],
         )

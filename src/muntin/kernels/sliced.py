@@ -17,7 +17,7 @@ def sliced_windows(
     operator: Operator,
     time: Longs,
     values: Column,
-    shape: tuple[int, int, int],
+    period: tuple[int, int, int],
     cuts: tuple[tuple[int, int], ...],
     by: str | None = None,
 ) -> tuple[Spans, Column, Column]:
@@ -41,11 +41,11 @@ def sliced_windows(
     first = np.flatnonzero(np.concatenate(([len(time) > 0], starts[1:] != starts[:-1])))
     after = np.append(first[1:], len(time))[: len(first)]
     slices = reduce_ranges(operator, values, first, after, by="naive")
-    found = spans(np.array([0, len(time)]), time, *shape)
+    found = spans(np.array([0, len(time)]), time, *period)
     edges = slice_starts(np.array([0, len(found.start)]), found.start, slides, rests)
     if (edges != found.start).any():
         raise QueryError(
-            f"instances of ⟨range, slide, offset⟩ = {shape} begin off the grids {cuts}. Add a grid of its slide."
+            f"instances of ⟨range, slide, offset⟩ = {period} begin off the grids {cuts}. Add a grid of its slide."
         )
     lo, hi = np.searchsorted(first, found.lo), np.searchsorted(after, found.hi, side="right")
     whole, rest = lo < hi, np.append(first, len(time))[hi]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,13 +21,13 @@ from muntin.arrow.combine import merged_slices
 from muntin.arrow.state.emit import Stretch, emit, forest, needed, times
 from muntin.arrow.state.packing import COUNT, pack, unpack
 from muntin.arrow.state.terms import Due, Term, any_closed, any_open, kept
+from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Fingerprint, check_format, check_same
 from muntin.kernels.protocol import Longs
-from muntin.kernels.spans import FOREVER
-from muntin.plan.slicing.grids import Grid, edges, lies_on
-from muntin.registry import REPORTS, Change, lengths
-from muntin.window import Shape, Window
+from muntin.plan.slicing.grids import Grid, lies_on
+from muntin.registry import REPORTS, Change
+from muntin.window import AnyWindow
 
 ROWS = 500_000
 """Instances in one message."""
@@ -95,7 +96,12 @@ class Head:
 
     def to_json(self) -> str:
         """Write the head as text."""
-        return json.dumps(asdict(self))
+        fields = {
+            "fingerprint": self.fingerprint.to_dict(),
+            "terms": [term.to_dict() for term in self.terms],
+            "segments": self.segments,
+        }
+        return json.dumps({field.name: getattr(self, field.name) for field in dataclass_fields(self)} | fields)
 
     @staticmethod
     def from_json(text: str) -> Head:
@@ -104,7 +110,7 @@ class Head:
         check_format(told.get("fingerprint", {}).get("format"), "the checkpoint's columnar state")
         fields = {
             "fingerprint": Fingerprint.from_dict(told["fingerprint"]),
-            "terms": tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"]),
+            "terms": tuple(map(Term.from_dict, told["terms"])),
             "segments": tuple(Segment(*segment) for segment in told["segments"]),
             "missing": tuple(told["missing"]),
         }
@@ -157,8 +163,8 @@ class Step:
         _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
         due = _due(terms, before.watermark, self.watermark)
-        shapes = tuple(dict.fromkeys(term.shape for term in terms))
-        nodes = forest(shapes, self.job.overlap) if shapes else ()
+        windows = tuple(dict.fromkeys(term.window for term in terms))
+        nodes = forest(windows, self.job.overlap) if windows else ()
         found = needed(nodes, due)
         read = times(nodes, found)
         loaded = {
@@ -268,7 +274,7 @@ def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Ter
             started = head.latest + (head.latest > -FOREVER)
             before = (term.until for term in terms if term.id == change.id and term.until < FOREVER)
             since = max(started, -FOREVER if change.at is None else change.at, *before)
-            terms.append(Term(change.version, change.window.shape, change.id, change.version, since))
+            terms.append(Term(change.version, change.window, change.id, change.version, since))
         else:
             until = max(watermark, watermark if change.at is None else change.at)
             older = ((place, term) for place, term in enumerate(terms) if term.version < change.version)
@@ -295,7 +301,7 @@ def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> N
     """Refuse slices of a task that knew less of the registry than the state does: rows would be lost in them."""
     for found in grids:
         for term in terms:
-            if not all(any(lies_on(edge, grid) for grid in found) for edge in edges(term.shape)):
+            if not all(any(lies_on(edge, grid) for grid in found) for edge in term.window.edges):
                 raise QueryError(
                     f"window {term.id!r} of the registry (change {term.version}) was not seen by a worker. Use a "
                     "folder that all workers see at once and from which nothing is removed, and start the query again. "
@@ -304,11 +310,11 @@ def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> N
 
 
 def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
-    """Give the instances that are due, by the place of their window's shape among those of all windows."""
-    places: dict[Shape, int] = {}
+    """Give the instances that are due, by the place of their window among all windows; several terms may have one."""
+    places: dict[AnyWindow, int] = {}
     found: dict[int, list[Due]] = {}
     for term in terms:
-        place = places.setdefault(term.shape, len(places))
+        place = places.setdefault(term.window, len(places))
         if due := term.due(after, by):
             found.setdefault(place, []).append(due)
     return found
@@ -328,7 +334,7 @@ def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _messages(batches: Iterable[pa.RecordBatch], terms: Iterable[Term]) -> Iterable[bytes]:
-    told = json.dumps({term.number: (term.id, term.shape[0]) for term in terms})
+    told = json.dumps({term.number: (term.id, int(term.window.range)) for term in terms})
     found = list(batches)
     if found:
         whole = joined(found).replace_schema_metadata({"windows": told})
@@ -346,7 +352,7 @@ def told(terms: Iterable[Term]) -> list[dict[str, Any]]:
         {
             "id": term.id,
             "version": term.version,
-            "window": lengths(Window(*term.shape).timed()),
+            "window": term.window.timed().to_dict(readable=True),
             "since": None if term.since == -FOREVER else term.since,
             "until": None if term.until == FOREVER else term.until,
         }

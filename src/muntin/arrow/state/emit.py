@@ -14,22 +14,22 @@ from muntin.arrow.state.terms import Due
 from muntin.kernels.spans import spans
 from muntin.plan import plan
 from muntin.plan.slicing.grids import density, slicing
-from muntin.window import Shape, Window
+from muntin.window import AnyWindow, Window
 
 Stretch = tuple[int, int]
 """The first and the last of something."""
 
 
 @lru_cache(maxsize=64)
-def forest(shapes: tuple[Shape, ...], overlap: bool) -> tuple[Node, ...]:
+def forest(windows: tuple[AnyWindow, ...], overlap: bool) -> tuple[Node, ...]:
     """Plan how windows read slices and one another; overlap says whether what overlaps may be combined.
 
-    >>> [(node.range, node.parent) for node in forest(((20, 20, 0), (40, 40, 0), (30, 30, 0)), False)]
+    >>> [(node.range, node.parent) for node in forest((Window(20), Window(40), Window(30)), False)]
     [(20, -1), (30, -1), (40, 0)]
     """
-    windows = tuple(Window(*shape) for shape in shapes)
-    found = plan(windows, "min" if overlap else "sum", rate=density(slicing(windows)))
-    return nodes_of(found, {window: number for number, window in enumerate(windows)})
+    numbers = {Window(*window.period): number for number, window in enumerate(windows) if window.in_forest}
+    planned = plan(tuple(numbers), "min" if overlap else "sum", rate=density(slicing(numbers)))
+    return nodes_of(planned, numbers)
 
 
 def needed(nodes: Sequence[Node], due: Mapping[int, Sequence[Due]]) -> list[Stretch | None]:

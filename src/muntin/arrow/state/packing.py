@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from muntin.arrow.batches import Layout, joined
 from muntin.arrow.combine import Task, merged_slices, slices_at_source
 from muntin.arrow.reducers import Numbers
+from muntin.duration import FOREVER
 from muntin.kernels.operators import Sum
-from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing.grids import Grid, slicing
 from muntin.registry import WindowRegistry
 

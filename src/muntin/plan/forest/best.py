@@ -18,7 +18,7 @@ from muntin.plan.forest.pruned import pruned
 from muntin.plan.forest.selection import Choice, Selection
 from muntin.plan.forest.shared import shared
 from muntin.plan.forest.steiner import cheapest_tree
-from muntin.window import Shape
+from muntin.window import Period
 
 EXACT = 100_000
 """Steps of the exact choice, 3^N for every window of the pool, up to which it is as fast as the search."""
@@ -36,18 +36,18 @@ def best(problem: Problem) -> Parents:
     return choose(problem, candidates(problem))
 
 
-def choose(problem: Problem, pool: list[Shape]) -> Parents:
+def choose(problem: Problem, pool: list[Period]) -> Parents:
     """Choose factor windows from a pool and from what Algorithm 3 proposes."""
     proposed = factor_windows(problem)
-    if 3 ** len(problem.shapes) * (len(problem.shapes) + len(pool) + len(proposed)) <= EXACT:
+    if 3 ** len(problem.periods) * (len(problem.periods) + len(pool) + len(proposed)) <= EXACT:
         return pruned(problem, cheapest_tree(problem, {*pool, *proposed}))
     selection = Selection(problem, [*pool, *proposed])
     _settle_from_best_start(selection, proposed)
-    _shake(selection, budget=max(30_000, 1_500 * len(problem.shapes)))
+    _shake(selection, budget=max(30_000, 1_500 * len(problem.periods)))
     return shared(problem, selection.factors)
 
 
-def _settle_from_best_start(selection: Selection, proposed: list[Shape]) -> None:
+def _settle_from_best_start(selection: Selection, proposed: list[Period]) -> None:
     nothing = selection.save()
     ends: list[tuple[int, int, Choice]] = []
     shortest = [node for node in selection.nodes if node[0] < 2 * node[1]]

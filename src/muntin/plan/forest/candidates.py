@@ -19,9 +19,9 @@ import numpy as np
 from muntin.plan.forest.coverage import Array, on_grids
 from muntin.plan.forest.divisors import divisors
 from muntin.plan.forest.problem import Problem, Semantics
-from muntin.window import Shape
+from muntin.window import Period
 
-Grid = Shape
+Grid = Period
 """What windows must agree in for one to read another: their range modulo a slide, that slide, and their offset."""
 
 _MOST_GRIDS = 2_000
@@ -40,7 +40,7 @@ _NEXT = 64
 """How many multiples of a parent's slide are tried for a divisor of a grid."""
 
 
-def candidates(problem: Problem) -> list[Shape]:
+def candidates(problem: Problem) -> list[Period]:
     """List the factor windows worth weighing, in ascending order.
 
     >>> from muntin.plan.forest.horizon import Horizon
@@ -52,7 +52,7 @@ def candidates(problem: Problem) -> list[Shape]:
         return []
     grids = common_grids(problem)
     pool = {_shortest(grid) for grid in grids}
-    if problem.semantics is Semantics.COVERED_BY and max(problem.shapes)[0] < _LONGEST:
+    if problem.semantics is Semantics.COVERED_BY and max(problem.periods)[0] < _LONGEST:
         few = len(grids) <= _FEW_GRIDS
         pool |= _below_children(problem, grids, pool | problem.asked if few else problem.asked)
         pool |= _above_parents(problem, grids, pool | problem.asked if few else problem.asked)
@@ -62,21 +62,21 @@ def candidates(problem: Problem) -> list[Shape]:
 
 def common_grids(problem: Problem) -> list[Grid]:
     """List the grids of the asked windows and of every group of them, finest first."""
-    most = max(_MOST_GRIDS, 2 * len(problem.shapes))
+    most = max(_MOST_GRIDS, 2 * len(problem.periods))
     found: set[Grid] = set()
-    for grid in sorted({grid for shape in problem.shapes for grid in _own_grids(problem, shape)}):
+    for grid in sorted({grid for period in problem.periods for grid in _own_grids(problem, period)}):
         if len(found) < most:
             found.update([_meet(grid, other) for other in found])
         found.add(grid)
     return sorted(found, key=lambda grid: (grid[1], grid))[:most]
 
 
-def _own_grids(problem: Problem, shape: Shape) -> list[Grid]:
+def _own_grids(problem: Problem, period: Period) -> list[Grid]:
     """Give the grid of a window's panes and, where overlaps are allowed, those of windows that could slide with it.
 
     Where the range is no multiple of the slide, a finer slide is worth a grid if it allows a shorter window.
     """
-    range, slide, offset = shape
+    range, slide, offset = period
     pane = gcd(range, slide)
     found = [(0, pane, offset % pane)]
     if problem.semantics is Semantics.COVERED_BY and pane != slide:
@@ -94,13 +94,13 @@ def _meet(a: Grid, b: Grid) -> Grid:
     return a[0] % step, step, a[2] % step
 
 
-def _shortest(grid: Grid) -> Shape:
+def _shortest(grid: Grid) -> Period:
     """Give the shortest window on a grid: its pane where the range is a multiple of the slide."""
     rest, step, offset = grid
     return step + rest, step, offset
 
 
-def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
+def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[Period]) -> set[Period]:
     """List windows on a grid whose range stands just below that of a child.
 
     A step of the grid, from its shortest window towards the child, saves a read for every instance of the child and of
@@ -119,21 +119,21 @@ def _below_children(problem: Problem, grids: list[Grid], neighbours: Collection[
     return {(children[child][0] - grids[grid][1], *grids[grid][1:]) for grid, child in below}
 
 
-def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Shape]) -> set[Shape]:
+def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[Period]) -> set[Period]:
     """List windows on a grid whose range stands just above that of an overlapping parent.
 
     The parent must slide more finely: above one of the same slide, the next step always gains what the first one does.
     Gains are counted against the shortest window on the grid. Longer asked windows are spared a read for every step
     that the window is longer, and the shortest itself is spared.
     """
-    parents = sorted(shape for shape in neighbours if shape[0] > shape[1])
+    parents = sorted(period for period in neighbours if period[0] > period[1])
     if not parents:
         return set()
     ranges, slides, _ = np.array(parents).T
     rest, step, _ = np.array(grids).T[:, :, None]
     finer = on_grids(np.array(grids), np.array(parents)).T & (slides < step)
     nearest = np.maximum(ranges + 1 + (rest - ranges - 1) % step, step + rest)
-    asked = np.array(sorted(problem.shapes))
+    asked = np.array(sorted(problem.periods))
     often = _sums_from(on_grids(asked, np.array(grids)) * _frequencies(problem, asked[:, 0], asked[:, 1]))
     longer = np.take_along_axis(often, np.searchsorted(asked[:, 0], nearest, side="right"), axis=1)
     shortest = min(1.0, problem.raw / problem.step) * (step + rest) * _frequencies(problem, step + rest, step)
@@ -143,12 +143,12 @@ def _above_parents(problem: Problem, grids: list[Grid], neighbours: Collection[S
     return {(int(nearest[grid, parent]), *grids[grid][1:]) for grid, parent in above}
 
 
-def _finer_above_parents(problem: Problem, grids: list[Grid]) -> set[Shape]:
+def _finer_above_parents(problem: Problem, grids: list[Grid]) -> set[Period]:
     """List windows on a finer grid whose slide, a divisor, stands just above the range of an overlapping asked parent.
 
     Where the parent slides finely, they can beat a window of a longer slide.
     """
-    parents = [shape for shape in problem.shapes if shape[0] > shape[1]]
+    parents = [period for period in problem.periods if period[0] > period[1]]
     if not parents:
         return set()
     longer = np.array(parents)[:, 0] < np.array(grids)[:, 1, None]
@@ -161,8 +161,8 @@ def _finer_above_parents(problem: Problem, grids: list[Grid]) -> set[Shape]:
     return finer
 
 
-def _asked(problem: Problem, shapes: list[Shape]) -> Array:
-    return np.array([shape in problem.asked for shape in shapes])
+def _asked(problem: Problem, periods: list[Period]) -> Array:
+    return np.array([period in problem.asked for period in periods])
 
 
 def _frequencies(problem: Problem, ranges: Array, slides: Array) -> Array:
@@ -187,5 +187,5 @@ def _foremost(problem: Problem, gains: Array, asked: Array) -> Iterator[tuple[in
     """
     ranks = np.argsort(np.argsort(-gains, axis=1, kind="stable"), axis=1)
     grids, places = np.nonzero(gains > 0)
-    turns = np.lexsort((ranks[grids, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.shapes)]
+    turns = np.lexsort((ranks[grids, places], ~asked[places]))[: _HOPPING + _HOPPING_EACH * len(problem.periods)]
     return zip(grids[turns].tolist(), places[turns].tolist(), strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from muntin.plan.forest.problem import Problem, Semantics
-from muntin.window import Shape
+from muntin.window import Period
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -25,12 +25,12 @@ class CoverageGraph:
     `children[p]` holds (c, M). A node is not its own parent.
     """
 
-    nodes: tuple[Shape, ...]
+    nodes: tuple[Period, ...]
     parents: tuple[list[tuple[int, int]], ...]
     children: tuple[list[tuple[int, int]], ...]
 
 
-def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageGraph:
+def coverage_graph(problem: Problem, factors: Iterable[Period] = ()) -> CoverageGraph:
     """Draw the edges among the asked windows and some factor windows.
 
     >>> from muntin.plan.forest.horizon import Horizon
@@ -38,7 +38,7 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
     >>> coverage_graph(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))).children
     ([(1, 2), (2, 3), (3, 4)], [(3, 2)], [], [])
     """
-    nodes = tuple(sorted({*problem.shapes, *factors}))
+    nodes = tuple(sorted({*problem.periods, *factors}))
     graph = CoverageGraph(nodes, tuple([] for _ in nodes), tuple([] for _ in nodes))
     for columns in edges(problem, nodes):
         for parent, child, inputs in zip(*(column.tolist() for column in columns), strict=True):
@@ -47,19 +47,19 @@ def coverage_graph(problem: Problem, factors: Iterable[Shape] = ()) -> CoverageG
     return graph
 
 
-def edges(problem: Problem, nodes: Sequence[Shape]) -> Iterator[tuple[Array, Array, Array]]:
+def edges(problem: Problem, nodes: Sequence[Period]) -> Iterator[tuple[Array, Array, Array]]:
     """Yield the edges in blocks of parents: indices of parents, of children, and the inputs M; parents ascending.
 
     This is Problem.inputs for many pairs at once.
     """
-    shapes = np.array(nodes, dtype=np.int64)
-    ranges, slides, _ = shapes.T
+    periods = np.array(nodes, dtype=np.int64)
+    ranges, slides, _ = periods.T
     asked = np.array([node in problem.asked for node in nodes])
     block = max(1, _BLOCK // len(nodes))
     for first in range(0, len(nodes), block):
         some = slice(first, first + block)
         r, s = ranges[some, None], slides[some, None]
-        readable = on_grids(shapes, shapes[some])
+        readable = on_grids(periods, periods[some])
         rides = (ranges == r) & (slides != s) & asked & asked[some, None]
         match problem.semantics:
             case Semantics.COVERED_BY:

@@ -12,7 +12,7 @@ from muntin.plan.forest.coverage import CoverageGraph, coverage_graph
 from muntin.plan.forest.divisors import divisors
 from muntin.plan.forest.problem import Parents, Problem, Semantics
 from muntin.plan.forest.pruned import pruned
-from muntin.window import Shape
+from muntin.window import Period
 
 
 def factor(problem: Problem) -> Parents:
@@ -28,7 +28,7 @@ def factor(problem: Problem) -> Parents:
     return pruned(problem, factor_windows(problem))
 
 
-def factor_windows(problem: Problem) -> list[Shape]:
+def factor_windows(problem: Problem) -> list[Period]:
     """Propose one factor window for the raw input and one for every window that others may read."""
     if problem.semantics is Semantics.ALONE:
         return []
@@ -37,7 +37,7 @@ def factor_windows(problem: Problem) -> list[Shape]:
     return sorted({f for f in proposals if f is not None} - problem.asked)
 
 
-def best_factor_window(problem: Problem, target: Shape | None, downstream: Sequence[Shape]) -> Shape | None:
+def best_factor_window(problem: Problem, target: Period | None, downstream: Sequence[Period]) -> Period | None:
     """Find the factor window between a target (None: the raw input) and its downstream windows that saves most.
 
     Ties fall to the longer slide, then to the shorter range.
@@ -49,14 +49,14 @@ def best_factor_window(problem: Problem, target: Shape | None, downstream: Seque
     return best if saved > 0 else None
 
 
-def benefit(problem: Problem, factor: Shape, target: Shape | None, downstream: Sequence[Shape]) -> int:
+def benefit(problem: Problem, factor: Period, target: Period | None, downstream: Sequence[Period]) -> int:
     """Tell what a factor window saves if all downstream windows read the target now: δ of Equation 2."""
     before = sum(problem.instances(child) * problem.price(child, target) for child in downstream)
     after = sum(problem.instances(child) * problem.price(child, factor) for child in downstream)
     return before - after - problem.instances(factor) * problem.price(factor, target)
 
 
-def _targets(graph: CoverageGraph) -> list[tuple[Shape | None, list[Shape]]]:
+def _targets(graph: CoverageGraph) -> list[tuple[Period | None, list[Period]]]:
     """Pair every window with those that may read it, and the raw input with those that can read nothing else."""
     nodes = graph.nodes
     roots = [nodes[child] for child, parents in enumerate(graph.parents) if not parents]
@@ -66,7 +66,7 @@ def _targets(graph: CoverageGraph) -> list[tuple[Shape | None, list[Shape]]]:
     return [(None, roots), *inner]
 
 
-def _between(problem: Problem, target: Shape | None, downstream: Sequence[Shape]) -> list[Shape]:
+def _between(problem: Problem, target: Period | None, downstream: Sequence[Period]) -> list[Period]:
     """List the candidates that cover all downstream windows and are covered by the target.
 
     Under covered-by semantics the benefit is convex in the range for a given slide, so only the shortest and the
@@ -78,10 +78,10 @@ def _between(problem: Problem, target: Shape | None, downstream: Sequence[Shape]
     base = 0 if panes else range_
     step = gcd(*(gcd(child[1], child[0] - base, child[2] - offset) for child in downstream))
     shortest = min(child[0] for child in downstream)
-    found: set[Shape] = set()
+    found: set[Period] = set()
     for slide in [step] if panes else divisors(step):
         rest = base % slide
         low = slide + rest if target is None else max(slide + rest, target[0] + 1 + (rest - target[0] - 1) % slide)
         high = low if panes else shortest - slide
         found.update((r, slide, offset % slide) for r in (low, high) if low <= r < shortest)
-    return [shape for shape in sorted(found) if target is None or problem.inputs(shape, target)]
+    return [period for period in sorted(found) if target is None or problem.inputs(period, target)]

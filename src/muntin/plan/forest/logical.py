@@ -149,5 +149,5 @@ def _plain(value: Cost) -> int | str:
 
 
 def _plain_window(window: Window) -> dict[str, Any]:
-    range, slide, offset = window.shape
+    range, slide, offset = window.period
     return {"label": window.label, "range": range, "slide": slide, "offset": offset}

@@ -7,7 +7,7 @@ from muntin.plan.forest.divisors import divisors
 from muntin.plan.forest.problem import Parents, Problem, Semantics
 from muntin.plan.forest.pruned import pruned
 from muntin.plan.forest.steiner import cheapest_tree
-from muntin.window import Shape
+from muntin.window import Period
 
 MOST_WINDOWS = 10
 MOST_CANDIDATES = 20_000
@@ -21,16 +21,16 @@ def optimal(problem: Problem) -> Parents:
     >>> list(optimal(Problem(tumbling, Semantics.COVERED_BY, 1, 1, Horizon(120))))
     [(10, 10, 0), (20, 20, 0), (30, 30, 0), (40, 40, 0)]
     """
-    count = len(problem.shapes)
+    count = len(problem.periods)
     if count > MOST_WINDOWS:
         raise UnsupportedError(f"algorithm 'optimal' takes at most {MOST_WINDOWS} windows, not {count}. Use 'best'.")
     return pruned(problem, cheapest_tree(problem, all_candidates(problem)))
 
 
-def all_candidates(problem: Problem) -> set[Shape]:
+def all_candidates(problem: Problem) -> set[Period]:
     """List every window that is not asked for and that some asked window may read, directly or through others."""
-    found: set[Shape] = set()
-    for r, s, o in problem.shapes:
+    found: set[Period] = set()
+    for r, s, o in problem.periods:
         for step in divisors(s):
             match problem.semantics:
                 case Semantics.COVERED_BY:

@@ -18,7 +18,7 @@ from muntin.plan.forest.problem import Parents, Problem, Semantics, state
 from muntin.plan.forest.shared import shared
 from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.query import Windows, check_aggregates, check_windows, several
-from muntin.window import Length, Shape, Window
+from muntin.window import Length, Period, Window
 
 ALGORITHMS: dict[Algorithm, Callable[[Problem], Parents]] = {
     "independent": independent,
@@ -56,10 +56,10 @@ def plan(
     problem, scale = state(asked, semantics, events, over)
     parents = ALGORITHMS[algorithm](problem)
     _check(problem, parents, algorithm)
-    known = {scale.shape(window): window for window in asked}
+    known = {scale.period(window): window for window in asked}
 
-    def window(shape: Shape) -> Window:
-        return known[shape] if shape in known else scale.window(shape, timed=asked[0].is_timed)
+    def window(period: Period) -> Window:
+        return known[period] if period in known else scale.window(period, timed=asked[0].is_timed)
 
     nodes = tuple(
         Node(

@@ -13,11 +13,11 @@ from fractions import Fraction
 from math import gcd
 
 from muntin.plan.forest.horizon import Horizon
-from muntin.window import Shape, Window, on_grid
+from muntin.window import Period, Window, on_grid
 
 Cost = int | Fraction
 
-Parents = dict[Shape, Shape | None]
+Parents = dict[Period, Period | None]
 """A forest: for every window the one that it reads from, None for the raw input; parents stand before children."""
 
 
@@ -40,21 +40,21 @@ class Problem:
     M, both multiplied by the same number. Under any semantics an asked window may piggyback on another of equal range.
     """
 
-    shapes: tuple[Shape, ...]
+    periods: tuple[Period, ...]
     semantics: Semantics
     raw: int
     step: int
     horizon: Horizon
-    asked: frozenset[Shape] = field(init=False, repr=False, compare=False)
+    asked: frozenset[Period] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "asked", frozenset(self.shapes))
+        object.__setattr__(self, "asked", frozenset(self.periods))
 
-    def instances(self, shape: Shape) -> int:
+    def instances(self, period: Period) -> int:
         """Count the instances in the horizon: the paper's n."""
-        return self.horizon.instances(shape[0], shape[1])
+        return self.horizon.instances(period[0], period[1])
 
-    def inputs(self, child: Shape, parent: Shape) -> int:
+    def inputs(self, child: Period, parent: Period) -> int:
         """Count the parent's instances that one instance of the child reads; 0 where it must not read them."""
         longer = child[0] - parent[0]
         if longer < 0 or child == parent or not on_grid(child, parent):
@@ -70,11 +70,11 @@ class Problem:
                 allowed = False
         return 1 + longer // parent[1] if allowed else 0
 
-    def price(self, child: Shape, parent: Shape | None) -> int:
+    def price(self, child: Period, parent: Period | None) -> int:
         """Tell what one instance costs that reads a parent, or the raw input."""
         return self.raw * child[0] if parent is None else self.step * self.inputs(child, parent)
 
-    def cost(self, parents: Mapping[Shape, Shape | None]) -> int:
+    def cost(self, parents: Mapping[Period, Period | None]) -> int:
         """Add up what every window of a forest reads within the horizon."""
         return sum(self.instances(child) * self.price(child, parent) for child, parent in parents.items())
 
@@ -86,14 +86,14 @@ class Scale:
     unit: int
     denominator: int
 
-    def shape(self, window: Window) -> Shape:
+    def period(self, window: Window) -> Period:
         """Give a window in the problem's unit."""
-        range, slide, offset = window.shape
+        range, slide, offset = window.period
         return range // self.unit, slide // self.unit, offset // self.unit
 
-    def window(self, shape: Shape, timed: bool = False) -> Window:
-        """Give a shape as a window."""
-        range, slide, offset = (length * self.unit for length in shape)
+    def window(self, period: Period, timed: bool = False) -> Window:
+        """Give a period as a window."""
+        range, slide, offset = (length * self.unit for length in period)
         found = Window(range, slide, offset)
         return found.timed() if timed else found
 
@@ -115,12 +115,12 @@ def state(windows: Iterable[Window], semantics: Semantics, rate: Fraction, horiz
     """State the planning problem of some windows; the rate is in events per unit of their lengths.
 
     >>> problem, scale = state([Window(20), Window(30)], Semantics.COVERED_BY, Fraction(1), Horizon(60))
-    >>> problem.shapes, problem.raw, scale.window((1, 1, 0))
+    >>> problem.periods, problem.raw, scale.window((1, 1, 0))
     (((2, 2, 0), (3, 3, 0)), 10, Window(10, 10))
     """
     asked = sorted(windows)
-    unit = gcd(*(length for window in asked for length in window.shape))
+    unit = gcd(*(length for window in asked for length in window.period))
     per_unit = rate * unit
     scale = Scale(unit, per_unit.denominator)
-    shapes = tuple(scale.shape(window) for window in asked)
-    return Problem(shapes, semantics, per_unit.numerator, per_unit.denominator, horizon.scaled(unit)), scale
+    periods = tuple(scale.period(window) for window in asked)
+    return Problem(periods, semantics, per_unit.numerator, per_unit.denominator, horizon.scaled(unit)), scale

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from muntin.plan.forest.problem import Parents, Problem
 from muntin.plan.forest.selection import Selection
 from muntin.plan.forest.shared import shared
-from muntin.window import Shape
+from muntin.window import Period
 
 
-def pruned(problem: Problem, factors: Collection[Shape]) -> Parents:
+def pruned(problem: Problem, factors: Collection[Period]) -> Parents:
     """Drop factor windows while that does not raise the cost, and let every window read its cheapest parent.
 
     >>> from muntin.plan.forest.horizon import Horizon

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from muntin.plan.forest.coverage import coverage_graph
 from muntin.plan.forest.problem import Problem
-from muntin.window import Shape
+from muntin.window import Period
 
 Edges = tuple[list[tuple[int, int]], ...]
 Choice = tuple[list[bool], list[int]]
@@ -21,14 +21,14 @@ class Selection:
     more, and the loss of giving one up, are sums over its neighbours in the coverage graph.
     """
 
-    def __init__(self, problem: Problem, pool: Iterable[Shape]) -> None:
+    def __init__(self, problem: Problem, pool: Iterable[Period]) -> None:
         graph = coverage_graph(problem, pool)
         self.nodes = graph.nodes
         self.parents = _priced(graph.parents, problem.step)
         self.children = _priced(graph.children, problem.step)
-        self.instances = [problem.instances(shape) for shape in self.nodes]
-        self.raw = [problem.raw * shape[0] for shape in self.nodes]
-        self.asked = [shape in problem.asked for shape in self.nodes]
+        self.instances = [problem.instances(period) for period in self.nodes]
+        self.raw = [problem.raw * period[0] for period in self.nodes]
+        self.asked = [period in problem.asked for period in self.nodes]
         self.chosen = self.asked.copy()
         self.pool = [index for index, asked in enumerate(self.asked) if not asked]
         self.price = [self._cheapest(index) for index in range(len(self.nodes))]
@@ -36,7 +36,7 @@ class Selection:
         """Edges looked at so far: a measure of time that is the same on every machine."""
 
     @property
-    def factors(self) -> list[Shape]:
+    def factors(self) -> list[Period]:
         """The chosen factor windows."""
         return [self.nodes[f] for f in self.pool if self.chosen[f]]
 
@@ -64,10 +64,10 @@ class Selection:
             price[child] = cost
         return [child for child, _ in cheaper]
 
-    def choose_all(self, shapes: Collection[Shape]) -> None:
-        """Take in every window of the pool that is among some shapes."""
+    def choose_all(self, periods: Collection[Period]) -> None:
+        """Take in every window of the pool that is among some periods."""
         for factor in self.pool:
-            if self.nodes[factor] in shapes:
+            if self.nodes[factor] in periods:
                 self.choose(factor)
 
     def give_up(self, factor: int) -> list[int]:

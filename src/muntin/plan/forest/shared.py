@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from muntin.plan.forest.coverage import coverage_graph
 from muntin.plan.forest.problem import Parents, Problem
-from muntin.window import Shape
+from muntin.window import Period
 
 
-def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
+def shared(problem: Problem, factors: Iterable[Period] = ()) -> Parents:
     """Choose the cheapest parent for every asked window and for the factor windows that something reads.
 
     Ties fall to a parent before the raw input, and to the longer slide, so that a plan is the same every time.
@@ -27,7 +27,7 @@ def shared(problem: Problem, factors: Iterable[Shape] = ()) -> Parents:
             ((m, -graph.nodes[p][1], -graph.nodes[p][0], p) for p, m in edges), default=(0, 0, 0, -1)
         )
         parents[child] = graph.nodes[parent] if edges and problem.step * inputs <= problem.raw * child[0] else None
-    needed = set(problem.shapes)
+    needed = set(problem.periods)
     for child in reversed(graph.nodes):
         if child in needed and (parent_shape := parents[child]) is not None:
             needed.add(parent_shape)

@@ -16,7 +16,7 @@ import numpy as np
 from muntin.errors import UnsupportedError
 from muntin.plan.forest.coverage import Array, edges
 from muntin.plan.forest.problem import Problem
-from muntin.window import Shape
+from muntin.window import Period
 
 MOST_EDGES = 3_000_000
 """More would take more than a gigabyte, or minutes."""
@@ -30,7 +30,7 @@ class _Readers:
     costs: Array
 
 
-def cheapest_tree(problem: Problem, candidates: set[Shape]) -> set[Shape]:
+def cheapest_tree(problem: Problem, candidates: set[Period]) -> set[Period]:
     """List the windows of a cheapest tree to all asked windows through any of the candidates.
 
     >>> from muntin.plan.forest.horizon import Horizon
@@ -39,12 +39,12 @@ def cheapest_tree(problem: Problem, candidates: set[Shape]) -> set[Shape]:
     >>> sorted(cheapest_tree(problem, {(5, 5, 0), (10, 10, 0)}))
     [(10, 10, 0), (20, 20, 0), (30, 30, 0)]
     """
-    nodes = sorted({*problem.shapes, *candidates})
-    too_dear = 1 + problem.cost(dict.fromkeys(problem.shapes))
+    nodes = sorted({*problem.periods, *candidates})
+    too_dear = 1 + problem.cost(dict.fromkeys(problem.periods))
     dtype: Any = np.int64 if 4 * too_dear < 2**63 else object  # Python's integers where 64 bits are too few
     readers = _readers(problem, nodes, too_dear, dtype)
-    bits = [1 << problem.shapes.index(shape) if shape in problem.asked else 0 for shape in nodes] + [0]
-    everything = (1 << len(problem.shapes)) - 1
+    bits = [1 << problem.periods.index(period) if period in problem.asked else 0 for period in nodes] + [0]
+    everything = (1 << len(problem.periods)) - 1
     serve = np.full((everything + 1, len(nodes) + 1), too_dear, dtype=dtype)
     serve[0] = 0
     _fill(serve, readers, bits)
@@ -52,7 +52,7 @@ def cheapest_tree(problem: Problem, candidates: set[Shape]) -> set[Shape]:
     return {nodes[node] for node in _trace(serve, readers, bits, everything, root) if node != root}
 
 
-def _readers(problem: Problem, nodes: list[Shape], too_dear: int, dtype: Any) -> list[_Readers]:
+def _readers(problem: Problem, nodes: list[Period], too_dear: int, dtype: Any) -> list[_Readers]:
     """List the readers of every node and, last, of the raw input."""
     instances = [problem.instances(node) for node in nodes]
     found = [_Readers(np.empty(0, np.intp), np.empty(0, dtype)) for _ in nodes]

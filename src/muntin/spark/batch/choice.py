@@ -103,5 +103,5 @@ def prices(source: Events) -> tuple[Prices, list[str]]:
 
 
 def _forest(source: Source, windows: tuple[Window, ...], statistics: Statistics) -> Plan:
-    unit = natural_unit([length for window in windows for length in window.shape])
+    unit = natural_unit([length for window in windows for length in window.period])
     return plan_windows(windows, source.query.aggregates, rate=statistics.rate * unit)

@@ -24,7 +24,7 @@ from muntin.spark.stream.fingerprints import fingerprint
 from muntin.spark.stream.future import set_aside
 from muntin.spark.stream.shapes import chain, expand, independent, storable
 from muntin.spark.workers.layout import obstacle
-from muntin.window import Window
+from muntin.window import Window, in_order
 
 MARK = "EventTimeWatermark"
 """The operator that moves the watermark."""
@@ -166,7 +166,7 @@ def _taken_up(kept: tuple[Fingerprint, ...], now: Fingerprint) -> Fingerprint:
     if not kept:
         return now
     alone = [one for one in kept if one.shape == StreamShape.INDEPENDENT.name.lower()]
-    windows = tuple(sorted(shape for one in alone for shape in one.windows or ()))
+    windows = in_order(window for one in alone for window in one.windows or ())
     together = [replace(one, windows=windows) for one in alone]
     return check_same([*together, *(one for one in kept if one not in alone)], now)
 

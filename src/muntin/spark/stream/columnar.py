@@ -19,9 +19,9 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from muntin.arrow.state.bucket import Head, Job, News, step, told
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
-from muntin.kernels.spans import FOREVER
 from muntin.paths import pattern
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import CHANGES, Change, WindowRegistry
@@ -71,7 +71,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
         columns,
         all(made.aggregate.function.overlap_safe for made in source.recipes),
         kept,
-        tuple(Term(numbers[window], window.shape, window.label) for window in asked),
+        tuple(Term(numbers[window], window, window.label) for window in asked),
     )
     packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.shared)
     packed = packed.withColumn("change", F.lit(None).cast("string"))

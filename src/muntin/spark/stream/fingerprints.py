@@ -18,7 +18,7 @@ from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.paths import StrPath
 from muntin.spark.input.source import Source
 from muntin.spark.stream.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
-from muntin.window import Window
+from muntin.window import AnyWindow, in_order
 
 MARK = "muntin"
 """The column of a state's keys that has the fingerprint as its type."""
@@ -26,7 +26,7 @@ REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was m
 """What people read in Spark's error beside the two fingerprints: a name within the type."""
 
 
-def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, buckets: int | None) -> Fingerprint:
+def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | None, buckets: int | None) -> Fingerprint:
     """Describe what a query keeps in its state; windows are given where state belongs to them."""
     schema = source.frame.schema
     time, *keys = source.expressions
@@ -42,7 +42,7 @@ def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, 
             Computed(asked.function.name, tuple(inputs[column] for column in asked.columns), asked.options)
             for asked in source.query.aggregates
         ),
-        None if windows is None else tuple(sorted(window.shape for window in windows)),
+        None if windows is None else in_order(windows),
         buckets,
         ".".join(source.frame.sparkSession.version.split(".")[:2]),
     )
@@ -80,6 +80,6 @@ def _kept_fingerprint(spark: SparkSession, place: str, operator: Row) -> Fingerp
     return next((head.fingerprint for head in heads(spark, place, operator)), None)
 
 
-def of_window(kept: Fingerprint, window: Window) -> Fingerprint:
+def of_window(kept: Fingerprint, window: AnyWindow) -> Fingerprint:
     """Give the fingerprint of one window's own state."""
-    return replace(kept, windows=(window.shape,))
+    return replace(kept, windows=(window,))

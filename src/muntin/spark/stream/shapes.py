@@ -22,7 +22,7 @@ from muntin.spark.batch.native import exploded, merge, partials, plain, slice_en
 from muntin.spark.input.recipes import Recipe, Step, named
 from muntin.spark.input.source import Source, literal
 from muntin.spark.stream.fingerprints import MARK, marked, of_window
-from muntin.window import Window
+from muntin.window import Window, in_order
 
 _PLACES = ("ts", "e", "instance", "w", "s")
 """Columns that say where in time a row is, until its window says it."""
@@ -61,8 +61,9 @@ def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], 
 
 def independent(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Evaluate every window alone, in an order of our own: Spark knows the state of a branch by its place."""
-    ordered = sorted(windows, key=lambda window: window.shape)
-    branches = [alone(source, window, marked(source.frame, of_window(kept, window)), MARK) for window in ordered]
+    branches = [
+        alone(source, window, marked(source.frame, of_window(kept, window)), MARK) for window in in_order(windows)
+    ]
     return reduce(DataFrame.union, branches)
 
 
