@@ -9,7 +9,15 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
-from muntin.plan.physical.stream import STRATEGIES, StreamPlan, StreamShape, StreamWork, Terms, choose_stream, price
+from muntin.plan.physical.stream import (
+    STRATEGIES,
+    StreamOptions,
+    StreamPlan,
+    StreamShape,
+    StreamWork,
+    choose_stream,
+    price,
+)
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 
@@ -19,8 +27,8 @@ SPARSE = StreamWork(Work(Statistics(10**7, keys=100, span=10**13), keys=1), 10_0
 DENSE = StreamWork(Work(Statistics(10**8, keys=100, span=6 * 10**12), keys=1), 10_000_000)
 
 
-def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPlan:
-    agreed = Terms("10 s", **terms)
+def chosen(stream: StreamWork, strategy: str = "auto", **options: Any) -> StreamPlan:
+    agreed = StreamOptions("10 s", **options)
 
     def allowed(shape: StreamShape) -> bool:
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
@@ -65,10 +73,10 @@ def test_every_shape_has_its_name_and_every_strategy_a_shape() -> None:
 @pytest.mark.parametrize("watermark", ["5", "-1 s", "1 us", 1, True, 2.5, [], "3 months"])
 def test_bad_watermarks(watermark: object) -> None:
     with pytest.raises(QueryError):
-        Terms(watermark)  # type: ignore[arg-type]
+        StreamOptions(watermark)  # type: ignore[arg-type]
 
 
 def test_good_watermarks() -> None:
-    assert Terms("1h30m").watermark == Terms(timedelta(minutes=90)).watermark == 5_400_000_000
-    assert Terms(0).watermark == 0
-    assert Terms().watermark is None
+    assert StreamOptions("1h30m").watermark == StreamOptions(timedelta(minutes=90)).watermark == 5_400_000_000
+    assert StreamOptions(0).watermark == 0
+    assert StreamOptions().watermark is None

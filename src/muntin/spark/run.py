@@ -12,7 +12,7 @@ from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
 from muntin.plan.physical.plans import PhysicalPlan
-from muntin.plan.physical.stream import StreamPlan, Terms
+from muntin.plan.physical.stream import StreamOptions, StreamPlan
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
@@ -68,19 +68,19 @@ def aggregate(
     where it has the same; without an alias they keep the name that Spark gives them.
     """
     check_frame(df)
-    terms = Terms(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future)
     kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
-        check_registered(df, strategy, terms)
+        check_registered(df, strategy, options)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
-        return evaluate_registered(prepare_stream(source, terms)[0], windows, kept)
+        return evaluate_registered(prepare_stream(source, options)[0], windows, kept)
     keys = several(by)
     source = _checked(df, time, keys, windows, aggregates, strategy, layout)
     figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
-        source, terms = prepare_stream(source, terms)
-        return evaluate_stream(source, plan_stream(source, strategy, figures, terms, kept), kept)
+        source, options = prepare_stream(source, options)
+        return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
     physical = plan_batch(source, strategy, figures)
     result = evaluate_batch(source, physical)
     return wide(source, result) if layout == "wide" else result
@@ -104,15 +104,15 @@ def explain(
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, or look into it."""
     check_frame(df)
-    terms = Terms(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future)
     keys = several(by)
     source = _checked(df, time, keys, windows, aggregates, strategy, layout)
     figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
-        source, terms = prepare_stream(source, terms)
-        return plan_stream(source, strategy, figures, terms, _kept(df, checkpoint))
+        source, options = prepare_stream(source, options)
+        return plan_stream(source, strategy, figures, options, _kept(df, checkpoint))
     physical = plan_batch(source, strategy, figures)
-    named = {"watermark": terms.watermark, "future": terms.future}
+    named = {"watermark": options.watermark, "future": options.future}
     ignored = (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
     return replace(physical, notes=(*physical.notes, *ignored))
 

@@ -58,12 +58,12 @@ STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class StreamOptions:
     """What is agreed about time and output of a stream.
 
-    >>> Terms("10 minutes").watermark
+    >>> StreamOptions("10 minutes").watermark
     Duration('10m')
-    >>> Terms(late="keep")
+    >>> StreamOptions(late="keep")
     Traceback (most recent call last):
     muntin.errors.QueryError: unknown late 'keep'. Use 'drop' or 'exact'.
     """
@@ -181,7 +181,7 @@ class StreamPlan:
     shape: StreamShape
     strategy: str
     statistics: Statistics
-    terms: Terms
+    options: StreamOptions
     cost: float
     states: tuple[State, ...]
     grids: tuple[Grid, ...] = ()
@@ -243,19 +243,23 @@ def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -
 
 
 def choose_stream(
-    stream: StreamWork, windows: tuple[Window, ...], strategy: str, terms: Terms, shapes: Iterable[StreamShape]
+    stream: StreamWork,
+    windows: tuple[Window, ...],
+    strategy: str,
+    options: StreamOptions,
+    shapes: Iterable[StreamShape],
 ) -> StreamPlan:
     """Choose the cheapest of some shapes.
 
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
-    >>> choose_stream(dense, windows, "native", Terms(), NATIVE).shape.name
+    >>> choose_stream(dense, windows, "native", StreamOptions(), NATIVE).shape.name
     'CHAIN'
     """
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda found: found[0][0])
     (cost, states, grids), best = weighed[0]
     return StreamPlan(
-        *(windows, best, strategy, stream.work.statistics, terms, cost, states, grids),
+        *(windows, best, strategy, stream.work.statistics, options, cost, states, grids),
         alternatives=tuple((shape.name.lower(), found[0]) for found, shape in weighed),
         alternative_rows=tuple(sum(state.rows for state in found[1]) for found, _ in weighed),
     )

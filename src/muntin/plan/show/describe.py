@@ -36,12 +36,12 @@ def describe(plan: PhysicalPlan) -> str:
 
 def describe_stream(plan: StreamPlan) -> str:
     """Write the plan of a stream as text."""
-    s, terms = plan.statistics, plan.terms
+    s, options = plan.statistics, plan.options
     late = "count for every window that is open" if plan.shape.exact else "are dropped with their slice"
     lines = [
         f"strategy {plan.strategy} on a stream: {_input(s)} ({s.source})",
-        f"watermark {terms.watermark}, output {terms.output}, late rows {late}",
-        *([f"rows more than {terms.future} ahead of the clock are set aside"] if terms.future is not None else []),
+        f"watermark {options.watermark}, output {options.output}, late rows {late}",
+        *([f"rows more than {options.future} ahead of the clock are set aside"] if options.future is not None else []),
         *_shape(plan.shape, plan.windows, plan.grids),
         "  state: " + " and ".join(f"{number(round(state.rows))} {state.name}" for state in plan.states),
         f"  about {plan.cost / 1e6:.2f} core-seconds",
