@@ -10,13 +10,14 @@ import pytest
 
 from muntin.errors import QueryError
 from muntin.fingerprint import FORMAT, Computed, Fingerprint, Input, check_same
+from muntin.window import Window
 
 KEPT = Fingerprint(
     "columnar",
     Input("ts", "timestamp"),
     (Input("device", "string"), Input("lower(site) AS `städte`", "string")),
     (Computed("count"), Computed("approx_quantile", (Input("v", "double"),), (("fraction", 0.5), ("k", 200)))),
-    ((20, 20, 0), (60, 20, 5)),
+    (Window(20), Window(60, 20, 5)),
     2,
     "4.3",
 )
@@ -26,14 +27,20 @@ WRITTEN_BY_FORMAT_1 = (
     '{"expression":"lower(site) AS `städte`","type":"string"}],"aggregates":['
     '{"function":"count","inputs":[],"options":[]},'
     '{"function":"approx_quantile","inputs":[{"expression":"v","type":"double"}],"options":[["fraction",0.5],["k",200]]}],'
-    '"windows":[[20,20,0],[60,20,5]],"buckets":2,"spark":"4.3","format":1}'
+    '"windows":[{"kind":"periodic","range":20,"slide":20,"offset":0},'
+    '{"kind":"periodic","range":60,"slide":20,"offset":5}],"buckets":2,"spark":"4.3","format":1}'
 )
 
 
 def test_what_format_1_wrote_is_read_for_ever() -> None:
     assert Fingerprint.from_json(WRITTEN_BY_FORMAT_1) == KEPT
     assert KEPT.to_json() == WRITTEN_BY_FORMAT_1
-    assert KEPT.digest.hex() == "ba538840f21c060e"
+    assert KEPT.digest.hex() == "56183e587c5f33ba"
+
+
+def test_windows_that_were_three_numbers_are_periodic() -> None:
+    earlier = json.loads(WRITTEN_BY_FORMAT_1) | {"windows": [[20, 20, 0], [60, 20, 5]]}
+    assert Fingerprint.from_json(json.dumps(earlier)) == KEPT
 
 
 def test_a_later_format_is_refused() -> None:
@@ -52,7 +59,7 @@ def test_a_later_format_is_refused() -> None:
         ({"keys": KEPT.keys[::-1]}, "key 1 was device string and is lower.*; key 2 was lower"),
         ({"aggregates": KEPT.aggregates[:1]}, r"aggregate 2 is missing: approx_quantile\(v double, fraction=0\.5"),
         ({"aggregates": (Computed("count_if"), KEPT.aggregates[1])}, r"aggregate 1 was count\(\) and is count_if\(\)"),
-        ({"windows": ((20, 20, 0),)}, r"the windows were ⟨20us,20us⟩, ⟨60us,20us⟩\+5us and are ⟨20us,20us⟩"),
+        ({"windows": (Window(20),)}, r"the windows were ⟨20us,20us⟩, ⟨60us,20us⟩\+5us and are ⟨20us,20us⟩"),
         ({"windows": None}, r"and are those of a registry\. Use a new checkpoint; for windows that come and go"),
         ({"buckets": 8}, r"were 2 buckets of keys and there are 8\. Set spark\.sql\.shuffle\.partitions to 2"),
     ],

@@ -56,12 +56,25 @@ def test_files_are_for_people(tmp_path: Path) -> None:
         "version": 1,
         "change": "add",
         "id": "1h/5m+30s",
-        "window": {"range": "1h", "slide": "5m", "offset": "30s"},
+        "window": {"kind": "periodic", "range": "1h", "slide": "5m", "offset": "30s"},
         "since": "2024-05-01T00:00:00+00:00",
     }
     registry.remove("1h/5m+30s", until="2024-06-01")
     assert registry.changes()[1] == Change(2, "1h/5m+30s", None, 1_717_200_000_000_000)
     assert WindowRegistry(tmp_path).list() == ()
+
+
+def test_windows_without_a_kind_are_periodic(tmp_path: Path) -> None:
+    text = '{"version": 1, "change": "add", "id": "a", "window": {"range": "1h", "slide": "5m"}, "since": null}'
+    (tmp_path / "00000001.json").write_text(text)
+    assert WindowRegistry(tmp_path).windows() == (Window("1h", "5m"),)
+
+
+def test_a_kind_of_a_later_version_is_no_damage(tmp_path: Path) -> None:
+    text = '{"version": 1, "change": "add", "id": "a", "window": {"kind": "lunar", "days": 28}, "since": null}'
+    (tmp_path / "00000001.json").write_text(text)
+    with pytest.raises(mt.UnsupportedError, match="of kind 'lunar', and this version of Muntin knows 'periodic'"):
+        WindowRegistry(tmp_path).list()
 
 
 def test_queries_say_when_windows_start_and_when_they_are_over(tmp_path: Path) -> None:

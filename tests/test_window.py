@@ -1,4 +1,5 @@
 from datetime import timedelta
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.window import Window, parse_window, parse_windows
+from muntin.window import KINDS, Window, from_dict, parse_window, parse_windows
 from tests.strategies import windows
 
 SMALL = [Window(r, s) for r in range(1, 13) for s in range(1, r + 1)]
@@ -207,3 +208,33 @@ def test_windows_from_a_list() -> None:
         mt.hopping("1 h", "5 min"),
         mt.hopping("1 d", "1 h", offset="30 min"),
     )
+
+
+def test_every_kind_is_read_back_from_what_it_writes() -> None:
+    examples = {"periodic": [Window(20), Window(30, 10, 5), Window("1 hour", "5 min", "30 s")]}
+    assert examples.keys() == KINDS.keys()
+    for window in chain.from_iterable(examples.values()):
+        assert from_dict(window.to_dict()) == window
+        assert from_dict(window.to_dict(readable=True), id="w").label == "w"
+
+
+@given(windows(offsets=True), st.lists(st.integers(-100, 100), min_size=1), st.integers(-150, 150), st.integers(0, 60))
+def test_what_a_watermark_closes(window: Window, times: list[int], watermark: int, more: int) -> None:
+    """Due, open and closed agree with the instances that rows have."""
+    instances = list(window.over(sorted(times)))
+    starts = window.due(watermark, watermark + more)
+    ended = {i.start for i in instances if watermark < i.end <= watermark + more}
+    assert ended == {i.start for i in instances if starts and starts[0] <= i.start <= starts[1]}
+    for time in times:
+        inside = [end for _, end in window.containing(time)]
+        here = np.array([time])
+        assert window.is_open(here, here, watermark).item() == (max(inside) > watermark)
+        assert window.is_closed(here, watermark).item() == (min(inside) <= watermark)
+
+
+@given(windows(offsets=True), st.lists(st.integers(-100, 100), min_size=1))
+def test_instances_have_the_rows_inside_them(window: Window, times: list[int]) -> None:
+    ordered = sorted(times)
+    for instance in window.over(ordered):
+        assert ordered[instance.lo : instance.hi] == [t for t in ordered if instance.start <= t < instance.end] != []
+        assert instance.end - instance.start == window.longest == window.halo

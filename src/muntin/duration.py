@@ -11,6 +11,9 @@ from muntin.errors import QueryError
 LONGEST = 2**63 - 1
 """The longest duration, in microseconds: what a Spark timestamp difference can hold."""
 
+FOREVER = 2**62
+"""Later than any time, and minus that earlier than any."""
+
 MICROSECOND = 1
 MILLISECOND = 1_000
 SECOND = 1_000_000

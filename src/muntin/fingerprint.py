@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from muntin.errors import QueryError
-from muntin.window import Shape, Window
+from muntin.window import AnyWindow, Window, from_dict
 
 FORMAT = 1
 """The number of the format that this version writes. It reads this one and all lower ones."""
@@ -57,8 +57,8 @@ class Fingerprint:
     time: Input
     keys: tuple[Input, ...]
     aggregates: tuple[Computed, ...]
-    windows: tuple[Shape, ...] | None = None
-    """The windows that the state belongs to, sorted; None where windows may come and go."""
+    windows: tuple[AnyWindow, ...] | None = None
+    """The windows that the state belongs to, in order; None where windows may come and go."""
     buckets: int | None = None
     """The number of buckets that keys are spread over; None where there are none."""
     spark: str = ""
@@ -67,7 +67,12 @@ class Fingerprint:
 
     def to_json(self) -> str:
         """Write the fingerprint as one line."""
-        return json.dumps(asdict(self), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the fingerprint as JSON has it."""
+        windows = None if self.windows is None else [window.to_dict() for window in self.windows]
+        return asdict(replace(self, windows=None)) | {"windows": windows}
 
     @staticmethod
     def from_json(text: str) -> Fingerprint:
@@ -90,7 +95,7 @@ class Fingerprint:
                 )
                 for computed in told["aggregates"]
             ),
-            None if told["windows"] is None else tuple((r, s, o) for r, s, o in told["windows"]),
+            None if told["windows"] is None else tuple(map(_window, told["windows"])),
             told["buckets"],
             told["spark"],
             told["format"],
@@ -173,7 +178,15 @@ def _without_texts(given: Input | Computed) -> object:
     return given.function, given.options, [one.type for one in given.inputs]
 
 
-def _windows(shapes: Iterable[Shape] | None) -> str:
-    if shapes is None:
+def _window(told: dict[str, Any] | list[int]) -> AnyWindow:
+    """Read a window; where there were periodic ones only, three numbers made one."""
+    if isinstance(told, dict):
+        return from_dict(told)
+    range, slide, offset = told
+    return Window(range, slide, offset)
+
+
+def _windows(windows: Iterable[AnyWindow] | None) -> str:
+    if windows is None:
         return "those of a registry"
-    return ", ".join(str(Window(*shape).timed()) for shape in shapes)
+    return ", ".join(str(window.timed()) for window in windows)

@@ -158,7 +158,7 @@ def distinct_windows(windows: Windows) -> tuple[Window, ...]:
     >>> distinct_windows([Window(20), Window(10), Window(20)])
     (Window(10, 10), Window(20, 20))
     """
-    return tuple(sorted(set(_windows(windows)), key=lambda window: window.shape))
+    return tuple(sorted(set(_windows(windows)), key=lambda window: window.period))
 
 
 def check_units(windows: Iterable[Window]) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from muntin.errors import QueryError
 from muntin.paths import StrPath, create, existing, folder, put
 from muntin.query import check_units, check_windows
-from muntin.window import Window
+from muntin.window import AnyWindow, from_dict
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
@@ -54,7 +54,7 @@ class Change:
     """The number of the change, from 1."""
     id: str = ""
     """The id of the window; empty where the change was lost."""
-    window: Window | None = None
+    window: AnyWindow | None = None
     """The window that is added; None for a removal."""
     at: int | None = None
     """The event time from which on an added window was asked for, or until which a removed one was."""
@@ -67,13 +67,19 @@ class Change:
         elif self.window is None:
             fields = {"change": "remove", "id": self.id, "until": _text(self.at)}
         else:
-            fields = {"change": "add", "id": self.id, "window": lengths(self.window), "since": _text(self.at)}
+            fields = {
+                "change": "add",
+                "id": self.id,
+                "window": self.window.to_dict(readable=True),
+                "since": _text(self.at),
+            }
         return _json({"version": self.version} | fields)
 
     @staticmethod
     def from_json(text: str, origin: str = "a change of the registry") -> Change:
         """Read a change back, and refuse what is none.
 
+        >>> from muntin.window import Window
         >>> Change.from_json(Change(1, "w", Window("1 hour", "5 min"), 0).to_json()).window
         Window('1h', '5m', id='w')
         """
@@ -87,7 +93,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, str(fields["id"]), None, _micros(fields["until"], "until"))
-            window = Window(**fields["window"], id=fields["id"]).timed()
+            window = from_dict(fields["window"], id=fields["id"]).timed()
             return Change(version, window.label, window, _micros(fields["since"], "since"))
 
 
@@ -99,14 +105,14 @@ class Taken:
     id: str
     since: int | None = None
     until: int | None = None
-    window: Window | None = None
+    window: AnyWindow | None = None
     """None in reports of older versions."""
 
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        shape = None if window is None else Window(**window, id=id).timed()
-        return Taken(_whole(version), id, window=shape, **times)
+        counted = None if window is None else from_dict(window, id=id).timed()
+        return Taken(_whole(version), id, window=counted, **times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +141,7 @@ class Registered:
     """A window of a registry, and what is known of when it counts."""
 
     id: str
-    window: Window
+    window: AnyWindow
     version: int
     """The number of the change that added it."""
     since: int | None = None
@@ -158,6 +164,7 @@ class WindowRegistry:
     when it starts, once the query has taken it.
 
     >>> import tempfile
+    >>> from muntin.window import Window
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     registry = WindowRegistry(folder)
     ...     _ = registry.add(Window("5 minutes"), id="five")
@@ -173,7 +180,7 @@ class WindowRegistry:
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
 
-    def add(self, window: Window | str, id: str | None = None, since: Moment | None = None) -> Registered:
+    def add(self, window: AnyWindow | str, id: str | None = None, since: Moment | None = None) -> Registered:
         """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
 
         A text is read as one window, such as "1 hour every 5 minutes".
@@ -215,7 +222,7 @@ class WindowRegistry:
                 listed.append(one)
         return tuple(listed)
 
-    def windows(self) -> tuple[Window, ...]:
+    def windows(self) -> tuple[AnyWindow, ...]:
         """Give the windows that are live, with their ids."""
         return tuple(one.window for one in self._live())
 
@@ -223,7 +230,7 @@ class WindowRegistry:
         """Give all changes in order."""
         return tuple(self._read(file) for file in sorted(self.path.glob(CHANGES)))
 
-    def needed(self, query: str) -> tuple[Window, ...]:
+    def needed(self, query: str) -> tuple[AnyWindow, ...]:
         """Give the windows that slices must serve: those that a query counts, and those that it has not taken yet.
 
         That is at least what the query's own state knows of, at any moment: a window counts from when it is written
@@ -330,11 +337,6 @@ def _change(file: str, _changed: int) -> Change:
     if path.name != _name(change.version):
         raise _DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
     return change
-
-
-def lengths(window: Window) -> dict[str, str]:
-    """Write the lengths of a window as people read them."""
-    return {name: str(getattr(window, name)) for name in ("range", "slide", "offset")}
 
 
 def _name(version: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
@@ -15,11 +16,11 @@ from muntin.arrow.batches import Layout
 from muntin.arrow.reducers import reducer
 from muntin.arrow.state import packing as packing_module
 from muntin.arrow.state.bucket import MANY, Head, Job, News, Outcome, step
-from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpack, unpacked
+from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input
-from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import Change
 from muntin.window import Window
@@ -34,7 +35,7 @@ Instance = tuple[int, int, str | None]
 
 def layout() -> Layout:
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Layout(tuple(kind for kind in kinds if kind), (1, 1), 1)
+    return Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1)
 
 
 def packed(rows: list[Event], windows: tuple[Window, ...] = WINDOWS, size: int = 40) -> pa.RecordBatch:
@@ -45,8 +46,8 @@ def packed(rows: list[Event], windows: tuple[Window, ...] = WINDOWS, size: int =
             pa.RecordBatch.from_pydict(
                 {
                     "t": pa.array([row[1] for row in part], pa.int64()),
-                    "k0": pa.array([0] * len(part), pa.int32()),
-                    "k1": pa.array([row[0] for row in part], pa.string()),
+                    "bucket_number": pa.array([0] * len(part), pa.int32()),
+                    "k0": pa.array([row[0] for row in part], pa.string()),
                     "p0": pa.array([row[2] for row in part], pa.int64()),
                     "p1": pa.array([row[3] for row in part], pa.string()),
                 }
@@ -85,8 +86,8 @@ class Running:
     """A bucket that is fed micro-batches, and the account of what it should give."""
 
     def __init__(self, windows: tuple[Window, ...], delay: int, registry: bool = False) -> None:
-        self.terms = () if registry else tuple(Term(i, w.shape, w.label) for i, w in enumerate(windows))
-        self.job = Job(layout(), False, QUERY, terms=self.terms)
+        self.terms = () if registry else tuple(Term(i, w, w.label) for i, w in enumerate(windows))
+        self.job = Job(layout().of_slices(), False, QUERY, terms=self.terms)
         self.sliced_by = windows
         self.head: Head | None = None
         self.store, self.delay = Kept(), delay
@@ -118,7 +119,7 @@ class Running:
                 term = next(term for term in self.terms if term.number == number)
                 assert (term.id, start, key) not in self.ids, "two windows of one id gave an instance"
                 self.ids.add((term.id, start, key))
-                assert self.previous < start + term.shape[0] <= self.watermark
+                assert self.previous < start + term.window.range <= self.watermark
                 self.found[number, start, key] = (values[0], values[1])
         assert set(self.store.kept) == {segment.number for segment in outcome.head.segments}
         self.latest = max([self.latest, *(row[1] for row in rows)])
@@ -142,7 +143,7 @@ class Running:
         key, time, number, text = row
         closed = opened = 0
         for term in self.terms:
-            for start, end in Window(*term.shape).containing(time):
+            for start, end in term.window.containing(time):
                 if start >= term.since and self.previous < term.until and end <= term.until:
                     if end > self.previous:
                         self.account[term.number, start, key].append((number, text))
@@ -157,7 +158,7 @@ class Running:
             since = max(self.latest + (self.latest > -FOREVER), -FOREVER if change.at is None else change.at)
             same = (term.until for term in self.terms if term.id == change.id and term.until > self.previous)
             since = max([since, *same])
-            term = Term(change.version, change.window.shape, change.id, change.version, since)
+            term = Term(change.version, change.window, change.id, change.version, since)
             self.terms = (*self.terms, term)
         else:
             until = max(self.watermark, change.at or 0)
@@ -166,7 +167,7 @@ class Running:
             )
             for number, start, key in list(self.account):
                 term = next(t for t in self.terms if t.number == number)
-                if start + term.shape[0] > term.until:
+                if start + term.window.range > term.until:
                     del self.account[number, start, key]
 
 
@@ -264,6 +265,26 @@ def test_a_head_of_another_format_is_refused() -> None:
         Head.from_json('{"query": "windows 10s", "buckets": 1}')
 
 
+def test_a_head_whose_windows_were_three_numbers_is_read() -> None:
+    running = Running((Window(10), Window(30, 10)), delay=0)
+    running.feed([("a", 1, 1, "x")])
+    assert running.head is not None
+    fields = json.loads(running.head.to_json())
+    for term in fields["terms"]:
+        _, *term["shape"] = term.pop("window").values()
+    assert Head.from_json(json.dumps(fields)) == running.head
+
+
+def test_segments_with_other_names_of_columns_are_read() -> None:
+    running = Running((Window(10), Window(100)), delay=0)
+    running.feed([("a", 1, 1, "x"), (None, 2, 3, "z")])
+    for number, data in running.store.kept.items():
+        slices = unpack(data)
+        running.store.kept[number] = pack(slices.rename_columns([f"old {name}" for name in slices.schema.names]))
+    running.feed([("a", 7, 1, "y"), ("a", 20, 2, "x")])
+    running.finish()
+
+
 def test_a_checkpoint_of_other_buckets_is_refused_with_a_remedy() -> None:
     running = Running((Window(10),), delay=0)
     running.feed([("a", 1, 1, "x")])
@@ -285,7 +306,7 @@ def test_windows_have_the_numbers_of_the_run_not_of_the_checkpoint() -> None:
 
 def test_slices_that_a_worker_has_cut_too_coarsely_stop_the_query() -> None:
     """It has not seen a window, now or at an earlier change."""
-    job = Job(layout(), False, QUERY)
+    job = Job(layout().of_slices(), False, QUERY)
     grids = frozenset({slicing([Window(10)]), slicing([Window(20)])})
     added = Change(3, "w", Window(10))
     with pytest.raises(QueryError, match=r"window 'w' of the registry \(change 3\) was not seen by a worker"):
@@ -296,7 +317,7 @@ def test_slices_that_a_worker_has_cut_too_coarsely_stop_the_query() -> None:
 
 
 def test_changes_count_once_and_may_come_late() -> None:
-    job = Job(layout(), False, QUERY)
+    job = Job(layout().of_slices(), False, QUERY)
     one, two, three = (Change(number, f"w{number}", Window(10 * number)) for number in (1, 2, 3))
     head = step(job, None, Kept(), News(changes=(three, one)), 0).head
     assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3], 3, (2,))
@@ -305,7 +326,7 @@ def test_changes_count_once_and_may_come_late() -> None:
 
 
 def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
-    job = Job(layout(), False, QUERY)
+    job = Job(layout().of_slices(), False, QUERY)
     head = step(job, None, Kept(), News(changes=(Change(1, "w", Window(10)), Change(3, "x", Window(20)))), 0).head
     assert head.missing == (2,)
     after = step(job, head, Kept(), News(changes=(Change(2),)), 0).head
@@ -313,7 +334,7 @@ def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
 
 
 def test_a_late_removal_is_of_the_window_that_was_there_before() -> None:
-    job = Job(layout(), False, QUERY)
+    job = Job(layout().of_slices(), False, QUERY)
     again = (Change(1, "w", Window(10)), Change(3, "w", Window(20)))
     head = step(job, None, Kept(), News(changes=again), 0).head
     head = step(job, head, Kept(), News(changes=(Change(2, "w"),)), 50).head
@@ -326,8 +347,8 @@ def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> No
     rows = pa.RecordBatch.from_pydict(
         {
             "t": np.arange(1000),
-            "k0": pa.array(np.arange(1000) % 3, pa.int32()),
-            "k1": pa.array(["a"] * 1000),
+            "bucket_number": pa.array(np.arange(1000) % 3, pa.int32()),
+            "k0": pa.array(["a"] * 1000),
             "p0": np.ones(1000, np.int64),
             "p1": pa.array(["x"] * 1000),
         }

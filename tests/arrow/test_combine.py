@@ -9,32 +9,23 @@ import pyarrow as pa
 import pytest
 
 import muntin as mt
+from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow import batches as subject
 from muntin.arrow.batches import Chunks, Layout
-from muntin.arrow.combine import Node, Task, combine, slices_at_source, windows_at_source
+from muntin.arrow.combine import CombineTask, SliceTask, combine, slices_at_source, windows_at_source
+from muntin.arrow.forest import readers_of
 from muntin.arrow.reducers import reducer
-from muntin.plan.slicing.grids import reach
 from muntin.window import Window
 
 WINDOWS = [Window(10), Window(20), Window(30, 10), Window(15, 5), Window(7, 3, 2), Window(30)]
 
 
-def task(chunks: Chunks | None = None) -> Task:
-    forest = mt.plan(WINDOWS, "sum")
-    places = {node.window: place for place, node in enumerate(forest.nodes)}
-    nodes = tuple(
-        Node(
-            *node.window.shape,
-            reach=reach(node.window, None if node.parent is None else node.parent.shape),
-            parent=-1 if node.parent is None else places[node.parent],
-            number=-1 if node.is_factor else WINDOWS.index(node.window),
-        )
-        for node in forest.nodes
-    )
-    assert any(node.parent >= 0 for node in nodes)
+def task(chunks: Chunks | None = None) -> CombineTask:
+    readers = readers_of(mt.plan(WINDOWS, "sum"), {window: number for number, window in enumerate(WINDOWS)})
+    assert any(reader.parent >= 0 for reader in readers)
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Task(nodes, Layout(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks))
+    return CombineTask(readers, Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks))
 
 
 def events(seed: int, rows: int = 300) -> list[tuple[str | None, int, int, str]]:
@@ -45,10 +36,10 @@ def events(seed: int, rows: int = 300) -> list[tuple[str | None, int, int, str]]
     ]
 
 
-def batch(rows: list[tuple[str | None, int, int, str]]) -> pa.RecordBatch:
+def batch(rows: list[tuple[str | None, int, int, str]], when: str = names.TIME) -> pa.RecordBatch:
     keys, times, numbers, texts = zip(*rows, strict=True)
     columns = [pa.array(times, pa.int64()), pa.array(keys, pa.string()), pa.array(numbers, pa.int64()), pa.array(texts)]
-    return pa.RecordBatch.from_arrays(columns, names=["t", "k0", "p0", "p1"])
+    return pa.RecordBatch.from_arrays(columns, names=[when, "k0", "p0", "p1"])
 
 
 def wanted(rows: list[tuple[str | None, int, int, str]]) -> dict[tuple[int, int, str | None], tuple[int, str]]:
@@ -77,7 +68,7 @@ def test_batches_and_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch, size
         ((rows[i][0], int(place), *rows[i][2:]) for place, i in zip(places, index, strict=True)),
         key=lambda row: (str(row[0]), row[1]),
     )
-    batches = [batch(spread[i : i + size]) for i in range(0, len(spread), size)]
+    batches = [batch(spread[i : i + size], names.PLACE) for i in range(0, len(spread), size)]
     assert instances(list(combine(iter(batches), task(chunks)))) == wanted(rows)
 
 
@@ -98,9 +89,9 @@ def test_rows_in_no_order_are_sorted_at_the_source() -> None:
 def test_slices_at_the_source_keep_every_row() -> None:
     rows = events(4)
     chunks = Chunks(60, 30)
-    made = Task((), task(chunks).layout, grids=((10, 0), (7, 3)))
-    (found,) = slices_at_source([batch(rows)], made)
-    own, times = chunks.times(found["t"].to_numpy())
+    made = SliceTask(task().layout, ((10, 0), (7, 3)), chunks)
+    (slices,) = slices_at_source([batch(rows)], made)
+    own, times = chunks.times(slices[names.PLACE].to_numpy())
     first = own == times // chunks.length
-    assert sum(np.array(found["p0"])[first]) == sum(number for _, _, number, _ in rows)
+    assert sum(np.array(slices["p0"])[first]) == sum(number for _, _, number, _ in rows)
     assert all(any((t - e) % s == 0 for s, e in made.grids) for t in times.tolist())

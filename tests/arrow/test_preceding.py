@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow import batches as subject
 from muntin.arrow.batches import Chunks, Layout
-from muntin.arrow.preceding import Task, roll
+from muntin.arrow.preceding import RollTask, roll
 from muntin.arrow.reducers import reducer
 
 RANGES, COUNTS = (0, 7, 40), (1, 4, 30)
@@ -21,9 +22,11 @@ Event = tuple[str | None, int | None, int, str, int]
 """Key, time, number, text, and a number of its own."""
 
 
-def task(chunks: Chunks | None = None, ranges: tuple[int, ...] = RANGES, counts: tuple[int, ...] = COUNTS) -> Task:
+def task(chunks: Chunks | None = None, ranges: tuple[int, ...] = RANGES, counts: tuple[int, ...] = COUNTS) -> RollTask:
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Task(Layout(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks), ranges, counts, carried=1)
+    return RollTask(
+        Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks), ranges, counts, carried=1
+    )
 
 
 def events(seed: int, rows: int = 300) -> list[Event]:
@@ -36,13 +39,13 @@ def in_order(rows: Iterable[Event]) -> list[Event]:
     return sorted(rows, key=lambda row: (row[0] or "", row[1] is not None, row[1] or 0, row[4]))
 
 
-def cut(rows: list[Event], size: int) -> list[pa.RecordBatch]:
+def cut(rows: list[Event], size: int, when: str = names.TIME) -> list[pa.RecordBatch]:
     found = []
     for i in range(0, len(rows), size):
         keys, times, numbers, texts, own = zip(*rows[i : i + size], strict=True)
         columns = [pa.array(times, pa.int64()), pa.array(keys, pa.string()), pa.array(numbers, pa.int64())]
         columns += [pa.array(texts), pa.array(own, pa.int64())]
-        found.append(pa.RecordBatch.from_arrays(columns, names=["t", "k0", "p0", "p1", "c0"]))
+        found.append(pa.RecordBatch.from_arrays(columns, names=[when, "k0", "p0", "p1", "c0"]))
     return found
 
 
@@ -106,7 +109,7 @@ def test_chunks_with_a_halo_before_them_change_nothing(monkeypatch: pytest.Monke
     for place, i in zip(places.tolist(), index, strict=True):
         key, _, *rest = timed[i]
         spread.append((key, place, *rest))
-    assert results(roll(cut(in_order(spread), size), task(chunks, RANGES, ()))) == wanted(rows, RANGES, ())
+    assert results(roll(cut(in_order(spread), size, names.PLACE), task(chunks, RANGES, ()))) == wanted(rows, RANGES, ())
 
 
 def test_few_rows_are_kept_between_batches(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> None:

@@ -71,7 +71,7 @@ def test_spans_are_the_instances_that_contain_rows(seed: int) -> None:
         groups = [sorted(r.sample(range(-50, 200), r.randint(0, 12))) for _ in range(r.randint(1, 4))]
         bounds = np.cumsum([0, *map(len, groups)])
         time = np.array([t for group in groups for t in group], np.int64)
-        found = spans(bounds, time, *window.shape)
+        found = spans(bounds, time, *window.period)
         wanted = []
         for first, group in zip(bounds, groups, strict=False):
             starts = sorted({a for t in group for a, _ in window.containing(t)})

@@ -22,7 +22,7 @@ def test_windows_from_slices(slicing: str, technique: str | None) -> None:
         time = np.array(sorted(r.choices(range(-60, 150), k=r.randint(1, 80))))
         values = np.array([[r.choice([-1.0, 1.0, 0.5]), float(r.randint(-9, 9))] for _ in time])
         found, results, slices = sliced_windows(
-            Compose(), time, values, window.shape, SLICINGS[slicing](window), by=technique
+            Compose(), time, values, window.period, SLICINGS[slicing](window), by=technique
         )
         np.testing.assert_allclose(results, reduce_ranges(Compose(), values, found.lo, found.hi, by="naive"), rtol=1e-9)
         assert len(slices) <= len(time)
@@ -31,7 +31,7 @@ def test_windows_from_slices(slicing: str, technique: str | None) -> None:
 def test_cutty_cuts_the_fewest_slices() -> None:
     time, window = np.arange(3000), Window(10, 3)
     counts = {
-        name: len(sliced_windows(Max(), time, time.astype(float), window.shape, cuts(window))[2])
+        name: len(sliced_windows(Max(), time, time.astype(float), window.period, cuts(window))[2])
         for name, cuts in SLICINGS.items()
     }
     assert counts == {"panes": 3000, "pairs": 2000, "cutty": 1000}

@@ -63,7 +63,7 @@ def test_partitioning_factor_windows_divide_the_slides() -> None:
     for seed in range(100):
         asked = random_gen(5, False, seed)
         stated = problem(asked, Semantics.PARTITIONED_BY)
-        assert all(any(stated.inputs(w, f) for w in stated.shapes) for f in factor_windows(stated))
+        assert all(any(stated.inputs(w, f) for w in stated.periods) for f in factor_windows(stated))
 
 
 def test_no_gain_is_no_reason() -> None:

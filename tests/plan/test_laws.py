@@ -152,7 +152,7 @@ def test_a_selection_keeps_its_books(windows: list[Window], semantics: str, rate
 @given(window_sets(most=4, longest=24, offsets=True), st.sampled_from(["covered by", "partitioned by"]))
 def test_candidates_are_among_all_candidates(windows: list[Window], semantics: str) -> None:
     problem, _ = state(windows, Semantics(semantics), Fraction(1), Horizon(10_000))
-    useful = {c for c in candidates(problem) if any(problem.inputs(a, c) for a in problem.shapes)}
+    useful = {c for c in candidates(problem) if any(problem.inputs(a, c) for a in problem.periods)}
     assert useful <= all_candidates(problem)
 
 

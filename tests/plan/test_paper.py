@@ -14,7 +14,7 @@ from muntin.plan.forest.horizon import Horizon
 from muntin.plan.forest.optimal import all_candidates, optimal
 from muntin.plan.forest.problem import Problem, Semantics, state
 from muntin.plan.forest.shared import shared
-from muntin.window import Shape, Window
+from muntin.window import Period, Window
 from muntin.workload import rich_gen
 from tests.executor import Execution
 
@@ -33,13 +33,13 @@ def costs(windows: list[Window], aggregate: str, rate: int = 1) -> dict[str, int
 
 
 def problem_of(windows: list[Window], semantics: Semantics = COVERED, rate: int = 1) -> Problem:
-    """State a problem in the windows' own unit, so that shapes can be written as in the paper."""
+    """State a problem in the windows' own unit, so that periods can be written as in the paper."""
     stated, scale = state(
         [*windows, Window(lcm(*(w.range for w in windows)) + 1)], semantics, Fraction(rate), Horizon(1)
     )
     assert scale.unit == 1
-    shapes = tuple(sorted(scale.shape(window) for window in windows))
-    return Problem(shapes, semantics, stated.raw, stated.step, Horizon(lcm(*(w.range for w in windows))))
+    periods = tuple(sorted(scale.period(window) for window in windows))
+    return Problem(periods, semantics, stated.raw, stated.step, Horizon(lcm(*(w.range for w in windows))))
 
 
 def test_reference_rows() -> None:
@@ -91,8 +91,8 @@ def test_sums_of_overlapping_parents_are_wrong() -> None:
 def test_algorithm_1_is_optimal_without_factor_windows(seed: int, semantics: Semantics) -> None:
     """Equal to the best of all assignments of parents."""
     problem = problem_of(list(rich_gen(4, 6, 4, seed)), semantics)
-    choices = [[None, *(p for p in problem.shapes if problem.inputs(c, p))] for c in problem.shapes]
-    least = min(problem.cost(dict(zip(problem.shapes, chosen, strict=True))) for chosen in product(*choices))
+    choices = [[None, *(p for p in problem.periods if problem.inputs(c, p))] for c in problem.periods]
+    least = min(problem.cost(dict(zip(problem.periods, chosen, strict=True))) for chosen in product(*choices))
     assert problem.cost(shared(problem)) == least
 
 
@@ -192,7 +192,7 @@ def test_benefits_of_example_8() -> None:
         assert best_factor_window(problem_of(tumbling(20, 30, 40), semantics), None, downstream) == (10, 10, 0)
 
 
-def algorithm_2(problem: Problem, target: Shape | None, downstream: list[Shape]) -> list[tuple[int, Shape]]:
+def algorithm_2(problem: Problem, target: Period | None, downstream: list[Period]) -> list[tuple[int, Period]]:
     """The printed Algorithm 2: every slide and every range, with the benefit of each candidate."""
     found = []
     slides = gcd(*(child[1] for child in downstream))
@@ -221,9 +221,9 @@ def test_looking_at_two_ranges_per_slide_is_enough(seed: int) -> None:
     asked = sorted({Window(s * random.randint(2, 6), s) for s in slides})
     for rate in (1, 7):
         problem = problem_of(asked, COVERED, rate)
-        targets: list[Shape | None] = [None, (2, 2, 0), (4, 2, 0), (3, 1, 0)]
+        targets: list[Period | None] = [None, (2, 2, 0), (4, 2, 0), (3, 1, 0)]
         for target in targets:
-            downstream = [c for c in problem.shapes if target is None or problem.inputs(c, target)]
+            downstream = [c for c in problem.periods if target is None or problem.inputs(c, target)]
             if downstream:
                 exhaustive = max((saved for saved, _ in algorithm_2(problem, target, downstream)), default=0)
                 found = best_factor_window(problem, target, downstream)
@@ -242,7 +242,7 @@ def test_thresholds_of_algorithm_4(k1: int, m1: int, threshold: Fraction) -> Non
         assert (saved >= 0) == (Fraction(r_f, r_w) >= threshold)
 
 
-def algorithm_4(r_f: int, r_w: int, downstream: list[Shape], horizon: int) -> bool:
+def algorithm_4(r_f: int, r_w: int, downstream: list[Period], horizon: int) -> bool:
     """The printed test of a tumbling factor window, m1 = 1 read as false."""
     if len(downstream) >= 2:
         return True

@@ -38,7 +38,7 @@ def test_a_median_does_not_keep_sums_from_being_shared() -> None:
 
     def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:
         shapes = frozenset.intersection(*(able[one] for one in asked))
-        return Bundle(asked, replace(DENSE, columns=len(asked), holistic=int(median[0] in asked)), shapes)
+        return Bundle(asked, replace(DENSE, columns=len(asked)), shapes)
 
     windows = tuple(hopping(f"{n} min", "1 min") for n in range(10, 20))
     plan = choose(bundling, [sums, median], windows, "auto")

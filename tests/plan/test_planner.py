@@ -121,10 +121,10 @@ def test_a_window_that_is_not_in_the_plan() -> None:
 
 def test_the_planner_holds_algorithms_to_their_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     broken: list[Any] = [
-        lambda problem: dict.fromkeys(problem.shapes[1:]),  # forgets
-        lambda problem: dict.fromkeys(problem.shapes) | {problem.shapes[2]: problem.shapes[1]},  # invents
-        lambda problem: dict.fromkeys(problem.shapes) | {problem.shapes[0]: (1, 1, 0)},  # dangles
-        lambda problem: dict.fromkeys([(1, 1, 0), *problem.shapes]),  # wastes
+        lambda problem: dict.fromkeys(problem.periods[1:]),  # forgets
+        lambda problem: dict.fromkeys(problem.periods) | {problem.periods[2]: problem.periods[1]},  # invents
+        lambda problem: dict.fromkeys(problem.periods) | {problem.periods[0]: (1, 1, 0)},  # dangles
+        lambda problem: dict.fromkeys([(1, 1, 0), *problem.periods]),  # wastes
     ]
     for algorithm in broken:
         monkeypatch.setitem(ALGORITHMS, "best", algorithm)

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 import muntin as mt
-from muntin.arrow.combine import nodes_of
+from muntin.arrow.forest import readers_of
 from muntin.arrow.state.emit import forest
 from muntin.plan.physical.batch import Bundle, choose
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.stream import StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
-from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
@@ -74,9 +74,9 @@ def two_groups() -> PhysicalPlan:
     return replace(plan, logical=mt.plan(WINDOWS, (*sums, *median), rate=DENSE.rate * 1_000_000))
 
 
-def stream(*shapes: StreamShape, **terms: str) -> StreamPlan:
+def stream(*shapes: StreamShape, **options: str) -> StreamPlan:
     """Choose among some shapes of a stream."""
-    work, agreed = StreamWork(Work(DENSE, 2, 1), 600_000_000), Terms("10 minutes", **terms)  # type: ignore[arg-type]
+    work, agreed = StreamWork(Work(DENSE, 2, 1), 600_000_000), StreamOptions("10 minutes", **options)  # type: ignore[arg-type]
     return choose_stream(work, WINDOWS, "auto", agreed, shapes, ASKED)
 
 
@@ -187,8 +187,8 @@ def test_the_forest_of_columnar_state_is_the_one_that_workers_follow(asked: tupl
     plan = replace(stream(StreamShape.COLUMNAR), aggregates=asked)
     assert plan.forest is not None
     numbers = {window: number for number, window in enumerate(WINDOWS)}
-    followed = forest(tuple(window.shape for window in WINDOWS), len(asked) == 1)
-    assert nodes_of(plan.forest, numbers) == followed
+    followed = forest(WINDOWS, len(asked) == 1)
+    assert readers_of(plan.forest, numbers) == followed
 
 
 def test_rows_out_of_a_stream_follow_its_output() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream import (
     STREAM_STRATEGIES,
     StreamPlan,
@@ -18,7 +19,6 @@ from muntin.plan.physical.stream import (
     sliced_in_queries,
 )
 from muntin.plan.physical.stream_work import StreamWork
-from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import slicing
 from muntin.plan.statistics import Statistics
@@ -29,8 +29,8 @@ SPARSE = StreamWork(Work(Statistics(10**7, keys=100, span=10**13), keys=1), 10_0
 DENSE = StreamWork(Work(Statistics(10**8, keys=100, span=6 * 10**12), keys=1), 10_000_000)
 
 
-def chosen(stream: StreamWork, strategy: str = "auto", **terms: Any) -> StreamPlan:
-    agreed = Terms("10 s", **terms)
+def chosen(stream: StreamWork, strategy: str = "auto", **options: Any) -> StreamPlan:
+    agreed = StreamOptions("10 s", **options)
 
     def allowed(shape: StreamShape) -> bool:
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
@@ -78,7 +78,7 @@ THIN = StreamWork(Work(Statistics(10**6, keys=1, span=10**12)), 10_000_000)
 
 
 def test_a_chain_says_what_several_slicings_would_save_and_runs_one() -> None:
-    plan = choose_stream(THIN, FAMILIES, "native", Terms("10 s"), STREAM_STRATEGIES["native"])
+    plan = choose_stream(THIN, FAMILIES, "native", StreamOptions("10 s"), STREAM_STRATEGIES["native"])
     assert plan.shape is StreamShape.CHAIN
     assert plan.grids == slicing(FAMILIES)
     parts, apart = sliced_in_queries(THIN, FAMILIES, plan.shape)
@@ -98,10 +98,10 @@ def test_nothing_is_said_where_windows_belong_into_one_slicing() -> None:
 @pytest.mark.parametrize("watermark", ["5", "-1 s", "1 us", 1, True, 2.5, [], "3 months"])
 def test_bad_watermarks(watermark: object) -> None:
     with pytest.raises(QueryError):
-        Terms(watermark)  # type: ignore[arg-type]
+        StreamOptions(watermark)  # type: ignore[arg-type]
 
 
 def test_good_watermarks() -> None:
-    assert Terms("1h30m").watermark == Terms(timedelta(minutes=90)).watermark == 5_400_000_000
-    assert Terms(0).watermark == 0
-    assert Terms().watermark is None
+    assert StreamOptions("1h30m").watermark == StreamOptions(timedelta(minutes=90)).watermark == 5_400_000_000
+    assert StreamOptions(0).watermark == 0
+    assert StreamOptions().watermark is None

@@ -113,7 +113,7 @@ def plain_spark(
     """Write what a Spark user writes today."""
     branches = []
     for window in windows:
-        r, s, o = (f"{length} microseconds" for length in window.shape)
+        r, s, o = (f"{length} microseconds" for length in window.period)
         grouped = df.groupBy(*(quoted(key).alias(key) for key in by), F.window(quoted(time), r, s, o).alias("window"))
         result = grouped.agg(*plain)
         rest = [quoted(name) for name in result.columns if name != "window"]

@@ -22,7 +22,7 @@ from muntin.paths import pattern
 from muntin.registry import WindowRegistry
 from muntin.spark.input.reading import prepare
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream.columnar import LATE, columnar
+from muntin.spark.stream.columnar import LATE_METRIC, columnar
 from muntin.spark.stream.fingerprints import fingerprint
 from muntin.window import Window
 from tests.spark.cases import KEYS, VALUES, assert_same, plain_spark, random_aggregates, random_windows
@@ -158,7 +158,9 @@ def test_late_rows_and_idle_buckets(rocks: SparkSession, tmp_path: Path) -> None
     ours, plain, query = both(rocks, tmp_path, batches, windows, "5 seconds")
     assert ours == plain
     assert len(ours) > 10
-    late = [row for p in query.recentProgress for name, row in p.observedMetrics.items() if name.startswith(LATE)]
+    late = [
+        row for p in query.recentProgress for name, row in p.observedMetrics.items() if name.startswith(LATE_METRIC)
+    ]
     assert sum(row["late"] for row in late) == 3
     assert sum(row["dropped"] for row in late) == 2
 

@@ -104,7 +104,7 @@ def test_keys_that_are_expressions(df: DataFrame, shape: str) -> None:
 
 def grouped(df: DataFrame, keys: list[Column], window: mt.Window) -> DataFrame:
     """Write one window aggregation by expressions, as a Spark user does."""
-    lengths = (f"{length} microseconds" for length in window.shape)
+    lengths = (f"{length} microseconds" for length in window.period)
     frame = df.groupBy(F.window("ts", *lengths).alias("window"), *keys).agg(F.sum("v").alias("sum_v"))
     return frame.select(F.lit(window.label).alias("window_id"), *frame.columns)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from muntin.spark.recipes import recipe
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 import muntin as mt
+from muntin.spark.input.recipes import recipe
 from tests.spark.cases import assert_same, equal, plain_spark
 from tests.spark.streams import BEGIN, Replay
 from tests.spark.test_edges import SHAPES, setting

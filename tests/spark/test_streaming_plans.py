@@ -88,7 +88,7 @@ def test_two_watermarks_are_refused(stream: DataFrame) -> None:
     marked = stream.withWatermark("ts", "5 seconds")
     with pytest.raises(mt.QueryError, match="has a watermark of 5s already, and watermark='10m' is given"):
         explain(marked)
-    assert explain(marked, watermark=None).terms.watermark == 5_000_000
+    assert explain(marked, watermark=None).options.watermark == 5_000_000
     for mark in (None, "10 s"):
         with pytest.raises(
             mt.QueryError, match="has a watermark, but not on time column 'at', and Spark keeps one only"

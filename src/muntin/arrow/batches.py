@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from muntin import names
 from muntin.arrow.reducers import Arrays, Reducer
 from muntin.kernels.protocol import Longs
 
@@ -61,19 +63,44 @@ class Chunks:
 
 @dataclass(frozen=True)
 class Layout:
-    """What is in the columns of a batch: t, keys k0, k1, …, and partials p0, p1, …; it travels pickled."""
+    """What is in the columns of a batch: when a row is, its keys and its partials; it travels pickled."""
 
     reducers: tuple[Reducer, ...]
-    columns: tuple[int, ...]
-    """How many partial columns each reducer takes."""
-    keys: int
+    partials: tuple[tuple[str, ...], ...]
+    """Names of the columns that each reducer takes."""
+    keys: tuple[str, ...]
+    """Names of the columns whose values a group has in common."""
     chunks: Chunks | None = None
-    """The stretches of time that the rows are cut into, if they are; column t then has places."""
+    """The stretches of time that the rows are cut into, if they are; a row then has a place instead of a time."""
+    time: str = names.TIME
+    """Name of the column that says when a row is: its event time, or the begin of a slice."""
+
+    @staticmethod
+    def numbered(
+        reducers: tuple[Reducer, ...], columns: Iterable[int], keys: int, chunks: Chunks | None = None
+    ) -> Layout:
+        """Give the layout of rows with so many keys, and so many partials for each reducer.
+
+        >>> Layout.numbered((), (1, 2), 1).tail
+        ['k0', 'p0', 'p1', 'p2']
+        """
+        number = count()
+        partials = tuple(tuple(names.partial(next(number)) for _ in range(taken)) for taken in columns)
+        return Layout(reducers, partials, tuple(names.keys(keys)), chunks)
+
+    def of_slices(self) -> Layout:
+        """Give the layout of slices of such rows."""
+        return replace(self, chunks=None, time=names.BEGIN)
+
+    @property
+    def when(self) -> str:
+        """Name of the column that rows of one key are sorted by."""
+        return self.time if self.chunks is None else names.PLACE
 
     @property
     def tail(self) -> list[str]:
         """Names of keys and partials."""
-        return [*(f"k{i}" for i in range(self.keys)), *(f"p{i}" for i in range(sum(self.columns)))]
+        return [*self.keys, *(name for group in self.partials for name in group)]
 
 
 class Rows:
@@ -81,7 +108,7 @@ class Rows:
 
     def __init__(self, batch: pa.RecordBatch, layout: Layout) -> None:
         self.batch, self.layout = batch, layout
-        time = batch["t"]
+        time = batch[layout.when]
         self.timeless: NDArray[np.bool_] | None = None
         if time.null_count:
             self.timeless = np.array(time.is_null().to_numpy(zero_copy_only=False))
@@ -94,13 +121,12 @@ class Rows:
     @property
     def keys(self) -> list[pa.Array]:
         """The key columns."""
-        return [self.batch[f"k{i}"] for i in range(self.layout.keys)]
+        return [self.batch[name] for name in self.layout.keys]
 
     @property
     def partials(self) -> list[list[pa.Array]]:
         """The partial columns that every reducer takes."""
-        names = (f"p{i}" for i in range(sum(self.layout.columns)))
-        return [[self.batch[next(names)] for _ in range(count)] for count in self.layout.columns]
+        return [[self.batch[name] for name in group] for group in self.layout.partials]
 
     def lifted(self) -> list[Arrays]:
         """Give the partials as arrays."""
@@ -132,7 +158,7 @@ class Rows:
 class Gathering:
     """Batches joined or cut to the size that is worth working on at once.
 
-    The size follows what was found: few rows at once where each has many instances, more where many rows are kept. Fat
+    The size follows what came: few rows at once where each has many instances, more where many rows are kept. Fat
     rows are not gathered beyond a number of bytes.
     """
 

@@ -52,6 +52,6 @@ def sliced_windows(
     results = reduce_ranges(operator, slices, lo, np.maximum(lo, hi), by=by)
     tails = reduce_ranges(operator, values, np.minimum(rest, instances.hi), instances.hi, by="naive")
     some = rest < instances.hi
-    pairs = np.stack([results, tails], axis=1).reshape(-1, *values.period[1:])
+    pairs = np.stack([results, tails], axis=1).reshape(-1, *values.shape[1:])
     at = 2 * np.arange(len(whole))
     return instances, reduce_ranges(operator, pairs, at + ~whole, at + 1 + (some | ~whole), by="naive"), slices

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from muntin.duration import FOREVER
 from muntin.kernels.compiling import compiled
 from muntin.kernels.entrance import at_least, groups, longs
 from muntin.kernels.protocol import Longs
@@ -19,10 +20,6 @@ class Spans(NamedTuple):
     """The first row of an instance."""
     hi: Longs
     """One past the last row of an instance."""
-
-
-FOREVER = 2**62
-"""Later than any time, and minus that earlier than any."""
 
 
 def spans(

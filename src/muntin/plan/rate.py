@@ -26,7 +26,7 @@ def unit_of(windows: tuple[Window, ...]) -> int | None:
     """
     if not windows[0].is_timed:
         return None
-    return natural_unit([length for window in windows for length in window.shape])
+    return natural_unit([length for window in windows for length in window.period])
 
 
 def parse_rate(rate: Rate, unit: int | None) -> tuple[Fraction, int | None]:

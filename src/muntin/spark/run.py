@@ -11,9 +11,9 @@ from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strateg
 from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.stream import StreamPlan
-from muntin.plan.physical.terms import Terms
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
@@ -72,17 +72,17 @@ def aggregate(
     where it has the same; without an alias they keep the name that Spark gives them.
     """
     check_frame(df)
-    terms = Terms(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future)
     kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
-        check_registered(df, strategy, terms)
+        check_registered(df, strategy, options)
         source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
-        return evaluate_registered(prepare_stream(source, terms)[0], windows, kept)
+        return evaluate_registered(prepare_stream(source, options)[0], windows, kept)
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
     if df.isStreaming:
-        source, terms = prepare_stream(source, terms)
-        return evaluate_stream(source, plan_stream(source, strategy, figures, terms, kept), kept)
+        source, options = prepare_stream(source, options)
+        return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
     physical = plan_batch(source, strategy, figures)
     result = evaluate_batch(source, physical)
     return wide(source, result) if layout == "wide" else result
@@ -109,24 +109,24 @@ def explain(
     Of a registry it is the plan of the windows that are there now.
     """
     check_frame(df)
-    terms = Terms(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future)
     if isinstance(windows, WindowRegistry):
-        check_registered(df, strategy, terms)
+        check_registered(df, strategy, options)
         now = windows.windows()
         source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics)
-        source, terms = prepare_stream(source, terms)
-        return plan_registered(source, now, strategy, figures, terms, _kept(df, checkpoint))
+        source, options = prepare_stream(source, options)
+        return plan_registered(source, now, strategy, figures, options, _kept(df, checkpoint))
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
     if df.isStreaming:
-        source, terms = prepare_stream(source, terms)
-        return plan_stream(source, strategy, figures, terms, _kept(df, checkpoint))
+        source, options = prepare_stream(source, options)
+        return plan_stream(source, strategy, figures, options, _kept(df, checkpoint))
     physical = plan_batch(source, strategy, figures)
-    return replace(physical, notes=(*physical.notes, *_asides(terms, layout)))
+    return replace(physical, notes=(*physical.notes, *_asides(options, layout)))
 
 
-def _asides(terms: Terms, layout: Layout) -> Iterator[str]:
+def _asides(options: StreamOptions, layout: Layout) -> Iterator[str]:
     """Say what of a batch query the plan does not depend on."""
-    named = {"watermark": terms.watermark, "future": terms.future}
+    named = {"watermark": options.watermark, "future": options.future}
     yield from (f"{name} is for streams: this input is read to its end" for name in named if named[name] is not None)
     if layout == "wide":
         yield "layout wide puts the rows of one key and window end side by side afterwards, which is not in the costs"

@@ -9,24 +9,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from muntin import names
 from muntin.arrow.batches import Layout, Rows, joined
 from muntin.arrow.combine import merged_slices
-from muntin.arrow.state.emit import Stretch, emit, forest, needed, times
-from muntin.arrow.state.packing import COUNT, pack, unpack
+from muntin.arrow.state.emit import emit, forest, needed, times
+from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Due, Term, any_closed, any_open, kept
+from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Fingerprint, check_format, check_same
 from muntin.kernels.protocol import Longs
-from muntin.kernels.spans import FOREVER
-from muntin.plan.slicing.grids import Grid, edges, lies_on
-from muntin.registry import REPORTS, Change, lengths
-from muntin.window import Shape, Window
+from muntin.plan.slicing.grids import Grid, lies_on
+from muntin.registry import REPORTS, Change
+from muntin.window import AnyWindow
 
 ROWS = 500_000
 """Instances in one message."""
@@ -56,6 +58,7 @@ class Job:
     """What is the same for all buckets and micro-batches; it travels pickled."""
 
     layout: Layout
+    """Keys and partials of slices."""
     overlap: bool
     """Whether partials may be combined that overlap."""
     fingerprint: Fingerprint
@@ -95,7 +98,12 @@ class Head:
 
     def to_json(self) -> str:
         """Write the head as text."""
-        return json.dumps(asdict(self))
+        fields = {
+            "fingerprint": self.fingerprint.to_dict(),
+            "terms": [term.to_dict() for term in self.terms],
+            "segments": self.segments,
+        }
+        return json.dumps({field.name: getattr(self, field.name) for field in dataclass_fields(self)} | fields)
 
     @staticmethod
     def from_json(text: str) -> Head:
@@ -104,7 +112,7 @@ class Head:
         check_format(told.get("fingerprint", {}).get("format"), "the checkpoint's columnar state")
         fields = {
             "fingerprint": Fingerprint.from_dict(told["fingerprint"]),
-            "terms": tuple(Term(**(term | {"shape": tuple(term["shape"])})) for term in told["terms"]),
+            "terms": tuple(map(Term.from_dict, told["terms"])),
             "segments": tuple(Segment(*segment) for segment in told["segments"]),
             "missing": tuple(told["missing"]),
         }
@@ -157,12 +165,12 @@ class Step:
         _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
         due = _due(terms, before.watermark, self.watermark)
-        shapes = tuple(dict.fromkeys(term.shape for term in terms))
-        nodes = forest(shapes, self.job.overlap) if shapes else ()
-        found = needed(nodes, due)
-        read = times(nodes, found)
+        windows = tuple(dict.fromkeys(term.window for term in terms))
+        readers = forest(windows, self.job.overlap) if windows else ()
+        starts = needed(readers, due)
+        read = times(readers, starts)
         loaded = {
-            segment: unpack(self.store.read(segment.number))
+            segment: self._read(segment)
             for segment in before.segments
             if read and segment.first < read[1] and segment.last >= read[0]
         }
@@ -170,7 +178,7 @@ class Step:
         within = [_within(batch, read) for batch in (*fresh, *loaded.values())] if read else []
         if within := [batch for batch in within if batch.num_rows]:
             rows = Rows(self._merged(within), self.job.layout)
-            messages = tuple(_messages(emit(rows, nodes, found, due), terms))
+            messages = tuple(_messages(emit(rows, readers, starts, due), terms))
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
         taken = _taken(before, news.changes)
@@ -182,13 +190,13 @@ class Step:
         accepted = []
         for data in slices:
             batch = unpack(data)
-            time, counts = _times(batch), batch[COUNT].to_numpy()
+            time, counts = _times(batch), batch[names.COUNT].to_numpy()
             accept = kept(terms, time, self.head.watermark)
             before = np.flatnonzero(time < self.head.watermark)
             closed = before[any_closed(terms, time[before], self.head.watermark)]
             self.late += int(counts[closed].sum())
             self.dropped += int(counts[closed[~accept[closed]]].sum())
-            batch = batch.drop_columns([COUNT])
+            batch = batch.drop_columns([names.COUNT])
             accepted.append(batch if accept.all() else batch.filter(pa.array(accept)))
         return [batch for batch in accepted if batch.num_rows]
 
@@ -214,7 +222,7 @@ class Step:
             rows = np.convolve([segment.rows for segment in stays], np.ones(RUN, np.int64), "valid")
             place = int(np.argmin(rows))
             run, stays = stays[place : place + RUN], stays[:place] + stays[place + RUN :]
-            together = [self._open(unpack(self.store.read(segment.number)), terms) for segment in run]
+            together = [self._open(self._read(segment), terms) for segment in run]
             for segment in run:
                 self.store.remove(segment.number)
             following = self._written(together, stays, following, pieces=1)
@@ -242,6 +250,10 @@ class Step:
             number += 1
         return number
 
+    def _read(self, segment: Segment) -> pa.RecordBatch:
+        """Give the slices of a segment; columns go by their places, since their names may change with versions."""
+        return unpack(self.store.read(segment.number)).rename_columns([names.BEGIN, *self.job.layout.tail])
+
     def _open(self, batch: pa.RecordBatch, terms: Sequence[Term]) -> pa.RecordBatch:
         stays = kept(terms, _times(batch), self.watermark)
         return batch if stays.all() else batch.filter(pa.array(stays))
@@ -268,7 +280,7 @@ def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Ter
             started = head.latest + (head.latest > -FOREVER)
             before = (term.until for term in terms if term.id == change.id and term.until < FOREVER)
             since = max(started, -FOREVER if change.at is None else change.at, *before)
-            terms.append(Term(change.version, change.window.shape, change.id, change.version, since))
+            terms.append(Term(change.version, change.window, change.id, change.version, since))
         else:
             until = max(watermark, watermark if change.at is None else change.at)
             older = ((place, term) for place, term in enumerate(terms) if term.version < change.version)
@@ -293,9 +305,9 @@ def _taken(head: Head, changes: Iterable[Change]) -> tuple[int, tuple[int, ...]]
 
 def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> None:
     """Refuse slices of a task that knew less of the registry than the state does: rows would be lost in them."""
-    for found in grids:
+    for sliced_by in grids:
         for term in terms:
-            if not all(any(lies_on(edge, grid) for grid in found) for edge in edges(term.shape)):
+            if not all(any(lies_on(edge, grid) for grid in sliced_by) for edge in term.window.edges):
                 raise QueryError(
                     f"window {term.id!r} of the registry (change {term.version}) was not seen by a worker. Use a "
                     "folder that all workers see at once and from which nothing is removed, and start the query again. "
@@ -304,17 +316,17 @@ def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> N
 
 
 def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
-    """Give the instances that are due, by the place of their window's shape among those of all windows."""
-    places: dict[Shape, int] = {}
-    found: dict[int, list[Due]] = {}
+    """Give the instances that are due, by the place of their window among all windows; several terms may have one."""
+    places: dict[AnyWindow, int] = {}
+    due: dict[int, list[Due]] = {}
     for term in terms:
-        place = places.setdefault(term.shape, len(places))
-        if due := term.due(after, by):
-            found.setdefault(place, []).append(due)
-    return found
+        place = places.setdefault(term.window, len(places))
+        if instances := term.due(after, by):
+            due.setdefault(place, []).append(instances)
+    return due
 
 
-def _within(batch: pa.RecordBatch, read: Stretch) -> pa.RecordBatch:
+def _within(batch: pa.RecordBatch, read: tuple[int, int]) -> pa.RecordBatch:
     """Give the slices that begin in a stretch of time."""
     time = _times(batch)
     inside = (time >= read[0]) & (time < read[1])
@@ -328,16 +340,15 @@ def _alike(batches: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _messages(batches: Iterable[pa.RecordBatch], terms: Iterable[Term]) -> Iterable[bytes]:
-    told = json.dumps({term.number: (term.id, term.shape[0]) for term in terms})
-    found = list(batches)
-    if found:
-        whole = joined(found).replace_schema_metadata({"windows": told})
+    told = json.dumps({term.number: (term.id, int(term.window.range)) for term in terms})
+    if instances := list(batches):
+        whole = joined(instances).replace_schema_metadata({"windows": told})
         for start in range(0, whole.num_rows, ROWS):
             yield pack(whole.slice(start, ROWS))
 
 
 def _times(batch: pa.RecordBatch) -> Longs:
-    return np.asarray(batch["t"].to_numpy())
+    return np.asarray(batch[names.BEGIN].to_numpy())
 
 
 def told(terms: Iterable[Term]) -> list[dict[str, Any]]:
@@ -346,7 +357,7 @@ def told(terms: Iterable[Term]) -> list[dict[str, Any]]:
         {
             "id": term.id,
             "version": term.version,
-            "window": lengths(Window(*term.shape).timed()),
+            "window": term.window.timed().to_dict(readable=True),
             "since": None if term.since == -FOREVER else term.since,
             "until": None if term.until == FOREVER else term.until,
         }

@@ -1,4 +1,4 @@
-"""Instances that are due, of slices that are kept: the batch kernels along a forest, over the times that are needed."""
+"""Instances that are due, of slices that are kept: the walk along a forest, over the times that are needed."""
 
 from __future__ import annotations
 
@@ -9,77 +9,56 @@ import numpy as np
 import pyarrow as pa
 
 from muntin.arrow.batches import Rows
-from muntin.arrow.combine import Level, Node, columns_of, level_of, nodes_of
+from muntin.arrow.forest import Reader, instances, level_of, readers_of, walk
 from muntin.arrow.state.terms import Due
-from muntin.kernels.spans import spans
 from muntin.plan.physical.stream import slice_forest
-from muntin.window import Shape, Window
-
-Stretch = tuple[int, int]
-"""The first and the last of something."""
+from muntin.window import AnyWindow, Starts, Window
 
 
 @lru_cache(maxsize=64)
-def forest(shapes: tuple[Shape, ...], overlap: bool) -> tuple[Node, ...]:
+def forest(windows: tuple[AnyWindow, ...], overlap: bool) -> tuple[Reader, ...]:
     """Plan how windows read slices and one another; overlap says whether what overlaps may be combined.
 
-    >>> [(node.range, node.parent) for node in forest(((20, 20, 0), (40, 40, 0), (30, 30, 0)), False)]
+    >>> [(reader.range, reader.parent) for reader in forest((Window(20), Window(40), Window(30)), False)]
     [(20, -1), (30, -1), (40, 0)]
     """
-    windows = tuple(Window(*shape) for shape in shapes)
-    return nodes_of(slice_forest(windows, overlap), {window: number for number, window in enumerate(windows)})
+    numbers = {Window(*window.period): number for number, window in enumerate(windows) if window.in_forest}
+    return readers_of(slice_forest(tuple(numbers), overlap), numbers)
 
 
-def needed(nodes: Sequence[Node], due: Mapping[int, Sequence[Due]]) -> list[Stretch | None]:
-    """Give the starts of instances that every node must have, for its own sake or for those that read it."""
-    found: list[Stretch | None] = [None] * len(nodes)
-    for place in reversed(range(len(nodes))):
-        node = nodes[place]
-        for asked in due.get(node.number, ()):
-            found[place] = _hull(found[place], (asked.first, asked.last))
-        own = found[place]
-        if own is not None and node.parent >= 0:
-            inside = (own[0], own[1] + node.range - nodes[node.parent].range)
-            found[node.parent] = _hull(found[node.parent], inside)
-    return found
+def needed(readers: Sequence[Reader], due: Mapping[int, Sequence[Due]]) -> list[Starts | None]:
+    """Give the starts of instances that every window must have, for its own sake or for those that read it."""
+    starts: list[Starts | None] = [None] * len(readers)
+    for place in reversed(range(len(readers))):
+        reader = readers[place]
+        for asked in due.get(reader.number, ()):
+            starts[place] = _hull(starts[place], (asked.first, asked.last))
+        own = starts[place]
+        if own is not None and reader.parent >= 0:
+            inside = (own[0], own[1] + reader.range - readers[reader.parent].range)
+            starts[reader.parent] = _hull(starts[reader.parent], inside)
+    return starts
 
 
-def times(nodes: Sequence[Node], found: Sequence[Stretch | None]) -> Stretch | None:
-    """Give the stretch of time whose slices are read, its end left out."""
-    hull: Stretch | None = None
-    for node, own in zip(nodes, found, strict=True):
-        if own is not None and node.parent < 0:
-            hull = _hull(hull, (own[0], own[1] + node.range))
+def times(readers: Sequence[Reader], starts: Sequence[Starts | None]) -> tuple[int, int] | None:
+    """Give the first time whose slices are read, and the end of the last; None if none are."""
+    hull: tuple[int, int] | None = None
+    for reader, own in zip(readers, starts, strict=True):
+        if own is not None and reader.parent < 0:
+            hull = _hull(hull, (own[0], own[1] + reader.range))
     return hull
 
 
 def emit(
-    rows: Rows, nodes: Sequence[Node], found: Sequence[Stretch | None], due: Mapping[int, Sequence[Due]]
+    rows: Rows, readers: Sequence[Reader], starts: Sequence[Starts | None], due: Mapping[int, Sequence[Due]]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the instances that are due: the number of the window, the start, keys and partials."""
-    layout = rows.layout
-    levels: list[Level | None] = [level_of(rows)]
-    for node, own in zip(nodes, found, strict=True):
-        parent = levels[node.parent + 1]
-        if own is None or parent is None:
-            levels.append(None)
-            continue
-        spanned = spans(parent.bounds, parent.time, node.reach, node.slide, node.offset, *own)
-        level = Level(
-            np.searchsorted(spanned.lo, parent.bounds),
-            spanned.start,
-            parent.row[spanned.lo],
-            [r.reduce(a, spanned.lo, spanned.hi) for r, a in zip(layout.reducers, parent.arrays, strict=True)],
-        )
-        levels.append(level)
-        for asked in due.get(node.number, ()):
+    for reader, level in walk(level_of(rows), readers, rows.layout.reducers, starts):
+        for asked in due.get(reader.number, ()):
             chosen = np.flatnonzero((level.time >= asked.first) & (level.time <= asked.last))
             if len(chosen):
-                arrays = [tuple(None if array is None else array[chosen] for array in part) for part in level.arrays]
-                number = pa.array(np.full(len(chosen), asked.number, np.int32))
-                columns = [number, pa.array(level.time[chosen]), *columns_of(rows, level.row[chosen], arrays)]
-                yield pa.RecordBatch.from_arrays(columns, names=["w", "s", *layout.tail])
+                yield instances(rows, level, asked.number, chosen)
 
 
-def _hull(one: Stretch | None, other: Stretch) -> Stretch:
+def _hull(one: tuple[int, int] | None, other: tuple[int, int]) -> tuple[int, int]:
     return other if one is None else (min(one[0], other[0]), max(one[1], other[1]))

@@ -13,22 +13,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from muntin import names
 from muntin.arrow.batches import Layout, joined
-from muntin.arrow.combine import Task, merged_slices, slices_at_source
+from muntin.arrow.combine import SliceTask, merged_slices, slices_at_source
 from muntin.arrow.reducers import Numbers
+from muntin.duration import FOREVER
 from muntin.kernels.operators import Sum
-from muntin.kernels.spans import FOREVER
 from muntin.plan.slicing.grids import Grid, slicing
 from muntin.registry import WindowRegistry
 
 ROWS = 1_000_000
 """Slices that a task holds before it sends them on."""
 
-MESSAGE = pa.schema([("bucket", pa.int32()), ("data", pa.binary()), ("latest", pa.int64()), ("grids", pa.string())])
+MESSAGE = pa.schema(
+    [
+        (names.BUCKET, pa.int32()),
+        (names.DATA, pa.binary()),
+        (names.LATEST, pa.int64()),
+        (names.GRIDS, pa.string()),
+    ]
+)
 """What goes from the source to a bucket: slices, the latest event time of the whole task, what it sliced by."""
-
-COUNT = "n"
-"""The column that says how many rows a slice has; it is for the count of late rows, and not kept."""
 
 
 def pack(batch: pa.RecordBatch) -> bytes:
@@ -54,7 +59,7 @@ class Packing:
     """What a task at the source needs to know; it travels pickled."""
 
     layout: Layout
-    """Keys and partials of slices; the rows that come have the number of the bucket as a key before the others."""
+    """Keys and partials of rows; those that come have the number of their bucket beside them."""
     labels: tuple[int, ...]
     """What Spark knows the buckets by."""
     grids: tuple[Grid, ...] = ()
@@ -65,15 +70,14 @@ class Packing:
 
     @property
     def wide(self) -> Layout:
-        """The layout of rows with the bucket before their keys and a count of rows after their partials."""
+        """The layout of rows with the number of their bucket and a count of rows; the count is for late rows only."""
         layout = self.layout
-        reducers = (*layout.reducers, Numbers(Sum(), whole=True))
-        return replace(layout, reducers=reducers, columns=(*layout.columns, 1), keys=layout.keys + 1)
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the columns of a packed batch."""
-        return ["t", *self.layout.tail, COUNT]
+        return replace(
+            layout,
+            keys=(names.BUCKET_NUMBER, *layout.keys),
+            reducers=(*layout.reducers, Numbers(Sum(), whole=True)),
+            partials=(*layout.partials, (names.COUNT,)),
+        )
 
     def current(self) -> tuple[Grid, ...]:
         """Give the grids to slice by, as of now."""
@@ -97,61 +101,60 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
         nonlocal latest
         for batch in batches:
             if batch.num_rows:
-                latest = max(latest, pc.max(batch["t"]).as_py())
-                yield batch.append_column(wide.tail[-1], pa.array(np.ones(batch.num_rows, np.int64)))
+                latest = max(latest, pc.max(batch[wide.time]).as_py())
+                yield batch.append_column(names.COUNT, pa.array(np.ones(batch.num_rows, np.int64)))
 
     waiting: list[pa.RecordBatch] = []
-    for slices in slices_at_source(counted(), Task((), wide, grids)):
+    for slices in slices_at_source(counted(), SliceTask(wide, grids)):
         waiting.append(slices)
         if sum(batch.num_rows for batch in waiting) > ROWS:
-            waiting = [merged_slices(waiting, wide)]
+            waiting = [merged_slices(waiting, wide.of_slices())]
             if waiting[0].num_rows > ROWS // 2:
-                yield _message(_by_bucket(waiting[0], packing), packing, latest, told)
+                yield _message(_by_bucket(waiting[0]), packing, latest, told)
                 waiting = []
-    merged = merged_slices(waiting, wide) if len(waiting) > 1 else waiting[0] if waiting else None
-    found = {} if merged is None else _by_bucket(merged, packing)
+    merged = merged_slices(waiting, wide.of_slices()) if len(waiting) > 1 else waiting[0] if waiting else None
+    packed = {} if merged is None else _by_bucket(merged)
     empty = dict.fromkeys(range(len(packing.labels)), b"")
-    yield _message(empty | found, packing, latest, told)
+    yield _message(empty | packed, packing, latest, told)
 
 
-def _by_bucket(slices: pa.RecordBatch, packing: Packing) -> dict[int, bytes]:
+def _by_bucket(slices: pa.RecordBatch) -> dict[int, bytes]:
     """Pack the slices of every bucket; they lie together."""
-    numbers = slices["k0"].to_numpy()
+    numbers = slices[names.BUCKET_NUMBER].to_numpy()
     first = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1])))
-    columns = [column for name, column in zip(slices.schema.names, slices.columns, strict=True) if name != "k0"]
-    rest = pa.RecordBatch.from_arrays(columns, names=packing.names)
+    rest = slices.drop_columns([names.BUCKET_NUMBER])
     ends = np.append(first[1:], len(numbers))
     return {int(numbers[lo]): pack(rest.slice(lo, hi - lo)) for lo, hi in zip(first, ends, strict=True)}
 
 
-def _message(found: dict[int, bytes], packing: Packing, latest: int, grids: str) -> pa.RecordBatch:
+def _message(packed: dict[int, bytes], packing: Packing, latest: int, grids: str) -> pa.RecordBatch:
     columns = [
-        pa.array([packing.labels[number] for number in found], pa.int32()),
-        pa.array(found.values(), pa.binary()),
-        pa.array([latest] * len(found), pa.int64()),
-        pa.array([grids] * len(found), pa.string()),
+        pa.array([packing.labels[number] for number in packed], pa.int32()),
+        pa.array(packed.values(), pa.binary()),
+        pa.array([latest] * len(packed), pa.int64()),
+        pa.array([grids] * len(packed), pa.string()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=MESSAGE)
 
 
 def unpacked(batches: Iterable[pa.RecordBatch], labelled: bool) -> Iterator[pa.RecordBatch]:
-    """Turn packed instances into rows, with the ids and ranges of windows that only the state knows if labelled."""
+    """Turn packed instances into rows, with the labels and ranges of windows that only the state knows if labelled."""
     for batch in batches:
-        for data in batch["data"]:
+        for data in batch[names.DATA]:
             if data.is_valid and data.as_buffer().size:
-                found = unpack(data.as_buffer())
-                yield _labelled(found) if labelled else found.replace_schema_metadata()
+                instances = unpack(data.as_buffer())
+                yield _labelled(instances) if labelled else instances.replace_schema_metadata()
 
 
 def _labelled(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Put the id and the range of every instance's window before its own columns."""
+    """Put the label and the range of every instance's window before its own columns."""
     known = {int(number): told for number, told in json.loads(batch.schema.metadata[b"windows"]).items()}
-    numbers = batch["w"].dictionary_encode()
+    numbers = batch[names.NUMBER].dictionary_encode()
     told = [known[number.as_py()] for number in numbers.dictionary]
-    ids = pa.array([id for id, _ in told], pa.string()).take(numbers.indices)
+    labels = pa.array([label for label, _ in told], pa.string()).take(numbers.indices)
     ranges = pa.array([range for _, range in told], pa.int64()).take(numbers.indices)
-    names = ["id", "r", *batch.schema.names]
-    return pa.RecordBatch.from_arrays([ids, ranges, *batch.columns], names=names)
+    columns = [names.LABEL, names.RANGE, *batch.schema.names]
+    return pa.RecordBatch.from_arrays([labels, ranges, *batch.columns], names=columns)
 
 
 def bucket_labels(buckets: int) -> tuple[int, ...]:
@@ -160,12 +163,12 @@ def bucket_labels(buckets: int) -> tuple[int, ...]:
     >>> bucket_labels(4)
     (12, 6, 2, 0)
     """
-    found: dict[int, int] = {}
+    labels: dict[int, int] = {}
     label = 0
-    while len(found) < buckets:
-        found.setdefault(_murmur3(label) % buckets, label)
+    while len(labels) < buckets:
+        labels.setdefault(_murmur3(label) % buckets, label)
         label += 1
-    return tuple(found[place] for place in range(buckets))
+    return tuple(labels[partition] for partition in range(buckets))
 
 
 def _murmur3(value: int, seed: int = 42) -> int:

@@ -75,7 +75,7 @@ def duck_panes(file: str, windows: list[Window], cores: int) -> int:
 
 
 def _duck_window(connection: duckdb.DuckDBPyConnection, table: str, window: Window) -> int:
-    length, slide, _ = window.shape
+    length, slide, _ = window.period
     copies = length // slide
     steps = "" if copies == 1 else f", range({copies}) AS steps(i)"
     back = "" if copies == 1 else f" - i * {slide}"
@@ -98,7 +98,7 @@ def polars_panes(file: str, windows: list[Window]) -> int:
 
 
 def _polars_window(source: pl.LazyFrame, window: Window) -> int:
-    length, slide, _ = window.shape
+    length, slide, _ = window.period
     start = pl.col("t") // slide * slide
     parts = [source.select("key", "v", s=start - step * slide) for step in range(length // slide)]
     return pl.concat(parts).group_by("key", "s").agg(pl.col("v").min()).collect().height

@@ -85,7 +85,7 @@ def _tumbling_cost(windows: tuple[Window, ...], aggregate: str, rate: int, horiz
     """Plan like best, but with tumbling factor windows only."""
     semantics = Semantics.COVERED_BY if aggregate == "min" else Semantics.PARTITIONED_BY
     problem, scale = state(windows, semantics, Fraction(rate), parse_horizon(horizon, windows))
-    pool = [shape for shape in candidates(problem) if shape[0] == shape[1]]
+    pool = [period for period in candidates(problem) if period[0] == period[1]]
     return scale.cost(problem.cost(choose(problem, pool)))
 
 

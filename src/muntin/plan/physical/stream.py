@@ -15,8 +15,8 @@ from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
 from muntin.plan.forest.planner import plan as plan_windows
 from muntin.plan.physical.batch import WORTHWHILE
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream_work import State, StreamLoad, StreamWork
-from muntin.plan.physical.terms import Terms
 from muntin.plan.rate import unit_of
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.shown import Shown
@@ -81,7 +81,7 @@ class StreamPlan(Shown):
     shape: StreamShape
     strategy: str
     statistics: Statistics
-    terms: Terms
+    options: StreamOptions
     cost: float
     states: tuple[State, ...]
     grids: tuple[Grid, ...] = ()
@@ -187,7 +187,7 @@ def choose_stream(
     stream: StreamWork,
     windows: tuple[Window, ...],
     strategy: str,
-    terms: Terms,
+    options: StreamOptions,
     shapes: Iterable[StreamShape],
     aggregates: tuple[Aggregate, ...] = (),
 ) -> StreamPlan:
@@ -196,19 +196,19 @@ def choose_stream(
     >>> from muntin.plan.physical.work import Work
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
-    >>> choose_stream(dense, windows, "native", Terms(), NATIVE).shape.name
+    >>> choose_stream(dense, windows, "native", StreamOptions(), NATIVE).shape.name
     'CHAIN'
     """
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda priced: priced[0][0])
     (cost, states, grids), best = weighed[0]
     return StreamPlan(
-        *(windows, best, strategy, stream.work.statistics, terms, cost, states, grids),
+        *(windows, best, strategy, stream.work.statistics, options, cost, states, grids),
         alternatives=tuple((shape.name.lower(), cost) for (cost, _, _), shape in weighed),
         alternative_rows=tuple(sum(state.rows for state in states) for (_, states, _), _ in weighed),
         notes=tuple(_notes(stream, windows, best, cost)),
         aggregates=aggregates,
         slices=_between(stream, best, grids),
-        rows_out=_given(stream, windows, terms),
+        rows_out=_given(stream, windows, options),
     )
 
 
@@ -230,9 +230,9 @@ def _between(stream: StreamWork, shape: StreamShape, grids: tuple[Grid, ...]) ->
     return closed if shape is StreamShape.CHAIN else stream.touched(1 / density(grids), 1)
 
 
-def _given(stream: StreamWork, windows: tuple[Window, ...], terms: Terms) -> float:
+def _given(stream: StreamWork, windows: tuple[Window, ...], options: StreamOptions) -> float:
     """Estimate the result rows."""
     work = stream.work
-    if terms.output == "append":
+    if options.output == "append":
         return sum(work.instances(window) for window in windows)
     return sum(stream.touched(window.slide, ceil(work.copies(window))) for window in windows)

@@ -38,7 +38,7 @@ def window_text(window: Window, *, is_factor: bool = False) -> str:
 
 def plain_window(window: Window) -> dict[str, Any]:
     """Give a window as plain values, its lengths in microseconds, or in plain units."""
-    range, slide, offset = window.shape
+    range, slide, offset = window.period
     return {"label": window.label, "range": range, "slide": slide, "offset": offset}
 
 

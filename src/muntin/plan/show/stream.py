@@ -8,8 +8,8 @@ from muntin.plan.show import parts
 from muntin.plan.show.outline import Figure, Outline
 
 if TYPE_CHECKING:
+    from muntin.plan.physical.options import StreamOptions
     from muntin.plan.physical.stream import StreamPlan
-    from muntin.plan.physical.terms import Terms
 
 
 def outline_of_stream(plan: StreamPlan) -> Outline:
@@ -36,19 +36,19 @@ def outline_of_stream(plan: StreamPlan) -> Outline:
     foot = [parts.weighed(plan.alternatives, plan.cost, plan.alternative_rows), parts.noted(plan.notes)]
     if forest is not None:
         foot.append(parts.model(forest, "slices (its events) and partials", "this plan follows that forest"))
-    head = *parts.headline("stream", plan.strategy, plan.cost), *_terms(plan.terms, exact=plan.shape.exact)
+    head = *parts.headline("stream", plan.strategy, plan.cost), *_options(plan.options, exact=plan.shape.exact)
     return Outline(head, tuple(boxes), tuple(foot))
 
 
-def _terms(terms: Terms, *, exact: bool) -> tuple[Figure, ...]:
+def _options(options: StreamOptions, *, exact: bool) -> tuple[Figure, ...]:
     late = "count for every window that is open" if exact else "are dropped with their slice"
-    delay = None if terms.watermark is None else int(terms.watermark)
-    ahead = (f"rows more than {terms.future} ahead of the clock are set aside",) if terms.future is not None else ()
+    delay = None if options.watermark is None else int(options.watermark)
+    ahead = (f"rows more than {options.future} ahead of the clock are set aside",) if options.future is not None else ()
     return (
-        Figure("watermark", delay, (f"watermark {terms.watermark}, output {terms.output}, late rows {late}",)),
-        Figure("output", terms.output),
+        Figure("watermark", delay, (f"watermark {options.watermark}, output {options.output}, late rows {late}",)),
+        Figure("output", options.output),
         Figure("late", "exact" if exact else "drop"),
-        Figure("future", None if terms.future is None else int(terms.future), ahead),
+        Figure("future", None if options.future is None else int(options.future), ahead),
     )
 
 

@@ -30,7 +30,7 @@ def panes(window: Window) -> Grids:
     >>> panes(Window(10, 4)), panes(Window(14, 8, 3))
     (((2, 0),), ((2, 1),))
     """
-    range, slide, offset = window.shape
+    range, slide, offset = window.period
     pane = gcd(range, slide)
     return ((pane, offset % pane),)
 

@@ -12,10 +12,8 @@ from math import gcd, lcm
 
 import numpy as np
 
-from muntin.window import Shape, Window
-
-Grid = tuple[int, int]
-"""A slide and a residue: the times residue + k·slide."""
+from muntin.window import AnyWindow, Period, Window
+from muntin.window import Grid as Grid
 
 _COUNTED = 10_000
 """Edges that are counted at most; beyond that the density is that of a stretch of time with so many."""
@@ -27,23 +25,13 @@ HARDLY_FINER = 1.6
 """How much finer than the edges a single grid may be to slice by."""
 
 
-def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
+def grids(windows: Iterable[AnyWindow]) -> tuple[Grid, ...]:
     """Give the grids whose union is all edges, without those that lie on another one.
 
     >>> grids([Window(20), Window(30), Window(40)]), grids([Window(7, 3)])
     (((20, 0), (30, 0)), ((3, 0), (3, 1)))
     """
-    return union(grid for window in windows for grid in edges(window.shape))
-
-
-def edges(shape: Shape) -> tuple[Grid, Grid]:
-    """Give the grids on which instances begin, and on which they end.
-
-    >>> edges((7, 3, 0))
-    ((3, 0), (3, 1))
-    """
-    range, slide, offset = shape
-    return (slide, offset % slide), (slide, (offset + range) % slide)
+    return union(grid for window in windows for grid in window.edges)
 
 
 def lies_on(grid: Grid, other: Grid) -> bool:
@@ -68,7 +56,7 @@ def union(several: Iterable[Grid]) -> tuple[Grid, ...]:
     return tuple(kept)
 
 
-def common_grid(windows: Iterable[Window]) -> Grid:
+def common_grid(windows: Iterable[AnyWindow]) -> Grid:
     """Give the coarsest single grid on which all edges lie.
 
     >>> common_grid([Window(20), Window(30), Window(40)]), common_grid([Window(10, 10, 3)])
@@ -105,7 +93,7 @@ def _density(finest_first: tuple[Grid, ...]) -> float:
     return float(distinct / length + coarse)
 
 
-def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
+def slicing(windows: Iterable[AnyWindow]) -> tuple[Grid, ...]:
     """Give the grids to slice by: the common grid where it is hardly finer than the edges, for it is quicker to find.
 
     >>> slicing([Window(20), Window(30), Window(40)]), slicing([Window(70), Window(110)])
@@ -116,7 +104,7 @@ def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
     return single if density(single) <= HARDLY_FINER * density(exact) else exact
 
 
-def reach(window: Window, parent: Shape | None) -> int:
+def reach(window: Window, parent: Period | None) -> int:
     """Tell how far after an instance's start the rows or parent instances may begin that it reads.
 
     >>> reach(Window(30), None), reach(Window(30), (10, 10, 0))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.arrow.batches import Chunks
-from muntin.arrow.combine import Task, combine, nodes_of, slices_at_source, windows_at_source
+from muntin.arrow.combine import CombineTask, SliceTask, combine, slices_at_source, windows_at_source
+from muntin.arrow.forest import readers_of
 from muntin.plan.forest.logical import Plan
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.slicing.grids import Grid
 from muntin.plan.statistics import Statistics
 from muntin.spark.batch.native import merged, sliced
 from muntin.spark.input.source import Source
@@ -29,11 +30,11 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     chunks = Chunks(chunk_length(longest, statistics), longest)
     match group.shape:
         case Shape.SLICES_KERNEL:
-            parts = chunked(sliced(source, group.grids), chunks)
+            parts = chunked(sliced(source, group.grids), chunks, names.BEGIN)
         case Shape.SOURCE_SLICES_KERNEL:
-            schema = T.StructType([T.StructField("t", T.LongType()), *tail(events)])
-            task = _task(source, chunks=chunks, grids=group.grids)
-            parts = mapped(events.lifted, slices_at_source, task, schema, events.shared)
+            schema = T.StructType([T.StructField(names.PLACE, T.LongType()), *tail(events)])
+            slicing = SliceTask(layout(events), group.grids, chunks)
+            parts = mapped(events.lifted, slices_at_source, slicing, schema, events.shared)
         case _:
             parts = chunked(events.lifted, chunks)
     ordered = in_order(events, parts, chunks)
@@ -42,9 +43,7 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     return source.finish(windows, events.lowered())
 
 
-def _task(
-    source: Source, forest: Plan | None = None, chunks: Chunks | None = None, grids: tuple[Grid, ...] = ()
-) -> Task:
+def _task(source: Source, forest: Plan | None = None, chunks: Chunks | None = None) -> CombineTask:
     numbers = {window: number for number, window in enumerate(source.query.windows)}
-    nodes = () if forest is None else nodes_of(forest, numbers)
-    return Task(nodes, layout(source.events, chunks), grids)
+    readers = () if forest is None else readers_of(forest, numbers)
+    return CombineTask(readers, layout(source.events, chunks))

@@ -120,5 +120,5 @@ def prices(events: Events) -> tuple[Prices, list[str]]:
 
 
 def _forest(windows: tuple[Window, ...], aggregates: tuple[Aggregate, ...], statistics: Statistics) -> Plan:
-    unit = natural_unit([length for window in windows for length in window.shape])
+    unit = natural_unit([length for window in windows for length in window.period])
     return plan_windows(windows, aggregates, rate=statistics.rate * unit)

@@ -33,7 +33,7 @@ def spark_window(time: str, window: Window) -> Column:
 
 
 def _window(time: str, window: Window) -> str:
-    lengths = ", ".join(f"'{length} microseconds'" for length in window.shape)
+    lengths = ", ".join(f"'{length} microseconds'" for length in window.period)
     return f"window({time}, {lengths})"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.plan.slicing.grids import Grid
 from muntin.spark.input.parts import named
 from muntin.spark.input.source import Source
@@ -21,12 +22,12 @@ def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
 
 def slices_explode(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...]) -> DataFrame:
     """Aggregate slices, explode them into their windows and merge."""
-    return merged(source, exploded(sliced(source, grids), numbered(source, windows)))
+    return merged(source, exploded(sliced(source, grids), numbered(source, windows), time=names.BEGIN))
 
 
 def sliced(source: Source, grids: tuple[Grid, ...]) -> DataFrame:
-    """Aggregate rows by key and slice; column t becomes the start of the slice."""
-    return partials(source, source.events.rows, F.expr(f"{slice_start('t', grids)} AS t"))
+    """Aggregate rows by key and slice."""
+    return partials(source, source.events.rows, F.expr(f"{slice_start(names.TIME, grids)} AS {names.BEGIN}"))
 
 
 def merged(source: Source, frame: DataFrame) -> DataFrame:
@@ -79,31 +80,39 @@ def numbered(source: Source, windows: tuple[Window, ...]) -> dict[Window, str]:
     return {window: places[window] for window in windows}
 
 
-def exploded(frame: DataFrame, numbers: Mapping[Window, str], *, unique: bool = True) -> DataFrame:
-    """Give every row once for each instance that contains it: w is the window's number, s the instance's start.
+def exploded(
+    frame: DataFrame,
+    numbers: Mapping[Window, str],
+    *,
+    time: str = names.TIME,
+    tag: str = names.NUMBER,
+    unique: bool = True,
+) -> DataFrame:
+    """Give every row once for each instance that contains its time, with the window's number and the instance's start.
 
-    Where two windows have one number, they may have instances in common; unique=False says so, and those count once.
+    The number may be another tag, its range say. Where two windows have one tag, they may have instances in common;
+    unique=False says so, and those count once.
     """
     arrays = []
-    if single := [_instance(numbers[w], _latest("t", w.slide, w.offset)) for w in numbers if w.is_tumbling]:
+    if single := [_instance(numbers[w], _latest(time, w.slide, w.offset), tag) for w in numbers if w.is_tumbling]:
         arrays.append(f"array({', '.join(single)})")
-    arrays += [_instances(numbers[w], w) for w in numbers if not w.is_tumbling]
+    arrays += [_instances(numbers[w], w, time, tag) for w in numbers if not w.is_tumbling]
     instances = arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"
     instances = instances if unique else f"array_distinct({instances})"
-    placed = frame.selectExpr("*", f"explode({instances}) AS instance")
-    return placed.selectExpr("*", "instance.w AS w", "instance.s AS s")
+    placed = frame.selectExpr("*", f"explode({instances}) AS {names.INSTANCE}")
+    return placed.selectExpr("*", *(f"{names.INSTANCE}.{name} AS {name}" for name in (tag, names.START)))
 
 
-def _instance(number: str, start: str) -> str:
-    return f"struct({number} AS w, {start} AS s)"
+def _instance(number: str, start: str, tag: str) -> str:
+    return f"struct({number} AS {tag}, {start} AS {names.START})"
 
 
-def _instances(number: str, window: Window) -> str:
+def _instances(number: str, window: Window, time: str, tag: str) -> str:
     """Give the instances of a window that contain a time, the last one first."""
-    last, slide, range = _latest("t", window.slide, window.offset), int(window.slide), int(window.range)
+    last, slide, range = _latest(time, window.slide, window.offset), int(window.slide), int(window.range)
     count = -(-range // slide)
     steps = f"sequence(0, {count - 1})"
     if range % slide:  # the earliest of so many instances may have ended already
         rest = range - (count - 1) * slide
-        steps = f"sequence(0, CASE WHEN t - {last} >= {rest}L THEN {count - 2} ELSE {count - 1} END)"
-    return f"transform({steps}, step -> {_instance(number, f'{last} - step * {slide}L')})"
+        steps = f"sequence(0, CASE WHEN {time} - {last} >= {rest}L THEN {count - 2} ELSE {count - 1} END)"
+    return f"transform({steps}, step -> {_instance(number, f'{last} - step * {slide}L', tag)})"

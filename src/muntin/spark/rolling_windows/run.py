@@ -11,9 +11,10 @@ from pyspark.sql import Window as Over
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.aggregates import Aggregate, Merge
 from muntin.arrow.batches import Chunks
-from muntin.arrow.preceding import Task, roll
+from muntin.arrow.preceding import RollTask, roll
 from muntin.choices import RollingStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, frame_rows
@@ -57,7 +58,7 @@ class Frames:
 
     def over(self, keys: Iterable[str]) -> list[WindowSpec]:
         """Give Spark's own windows."""
-        ordered = Over.partitionBy(*keys).orderBy("t")
+        ordered = Over.partitionBy(*keys).orderBy(names.TIME)
         ranges = [ordered.rangeBetween(-length, Over.currentRow) for length in self.ranges]
         return ranges + [ordered.rowsBetween(1 - count, Over.currentRow) for count in self.counts]
 
@@ -78,7 +79,7 @@ class Request:
     @property
     def carried(self) -> list[str]:
         """The safe names of the input's columns."""
-        return [f"c{i}" for i in range(len(self.columns))]
+        return [names.carried(number) for number in range(len(self.columns))]
 
     def finish(self, frame: DataFrame, results: list[list[Column]]) -> DataFrame:
         """Give the input's columns their names again, and every aggregate's result over every frame its own."""
@@ -214,11 +215,11 @@ def _types(events: Events, frames: Frames) -> tuple[T.DataType, ...]:
 
 def _say_why(events: Events, over: WindowSpec) -> None:
     """Find the key or the aggregate that Spark does not take in a window."""
-    for i, (name, found) in enumerate(zip(events.by, events.key_types, strict=True)):
+    for name, key, type in zip(events.by, events.keys, events.key_types, strict=True):
         try:
-            _ = events.frame.orderBy(f"k{i}").schema
+            _ = events.frame.orderBy(key).schema
         except AnalysisException as error:
-            kind = found.simpleString()
+            kind = type.simpleString()
             raise QueryError(f"key {name!r} is of type {kind}, which Spark cannot sort by. Use another.") from error
     for made in events.recipes:
         try:
@@ -297,12 +298,12 @@ def _by_kernel(request: Request, statistics: Statistics) -> DataFrame:
     chunks = _chunks(frames, statistics)
     parts = events.lift(events.frame, *request.carried)
     if chunks is not None:  # the halo lies before a chunk: one after the chunk, of times that are later by a halo
-        later = (F.col("t") + max(frames.ranges)).alias("t")
+        later = (F.col(names.TIME) + max(frames.ranges)).alias(names.TIME)
         parts = chunked(parts.select(later, *parts.columns[1:]), chunks, timeless=True)
-    task = Task(layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
+    task = RollTask(layout(events, chunks), frames.ranges, frames.counts, len(request.columns))
     ordered = in_order(events, parts, chunks)
     rolled = mapped(ordered, roll, task, _schema(request, task), events.shared)
-    columns = [map(column, events.lowered(f"f{frame}")) for frame in range(len(frames.labels))]
+    columns = [map(column, events.lowered(names.of_frame(frame))) for frame in range(len(frames.labels))]
     return request.finish(rolled, [list(group) for group in zip(*columns, strict=True)])
 
 
@@ -315,11 +316,11 @@ def _chunks(frames: Frames, statistics: Statistics) -> Chunks | None:
     return Chunks(length, longest + 1) if length < statistics.span else None
 
 
-def _schema(request: Request, task: Task) -> T.StructType:
+def _schema(request: Request, task: RollTask) -> T.StructType:
     """Give the columns that come back: those carried as they went, then partials."""
     events = request.events
     carried = [events.frame.schema[name] for name in request.carried]
     partials = [events.lifted_schema[name].dataType for name in events.partials]
     types = partials * len(request.frames.labels)
-    made = [T.StructField(name, found) for name, found in zip(task.names[len(carried) :], types, strict=True)]
+    made = [T.StructField(name, type) for name, type in zip(task.names[len(carried) :], types, strict=True)]
     return T.StructType([*carried, *made])

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
+from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
-from muntin.plan.physical.terms import Terms
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.registry import WindowRegistry
@@ -26,9 +27,9 @@ from muntin.spark.stream.fingerprints import fingerprint
 from muntin.spark.stream.future import set_aside
 from muntin.spark.stream.shapes import chain, expand, independent, storable
 from muntin.spark.workers.layout import obstacle
-from muntin.window import Window
+from muntin.window import Window, in_order
 
-MARK = "EventTimeWatermark"
+WATERMARK = "EventTimeWatermark"
 """The operator that moves the watermark."""
 REUSE = "spark.sql.exchange.reuse"
 ANY_WINDOW = (Window("1 s"),)
@@ -38,40 +39,40 @@ COMING = "windows of a registry may come and go while the query runs; slices, fo
 """What plans of a registry say."""
 
 
-def prepare_stream(source: Source, terms: Terms) -> tuple[Source, Terms]:
-    """Give the input with its watermark, and the terms with the delay that it has."""
+def prepare_stream(source: Source, options: StreamOptions) -> tuple[Source, StreamOptions]:
+    """Give the input with its watermark, and the options with the delay that it has."""
     if not source.events.zoned:
         raise QueryError(
             f"time column {source.query.time!r} of the stream is of type timestamp_ntz; Spark gives it no watermark. "
             f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
-    found = source.events.frame.schema["ts"].metadata.get(DELAY)
+    delay = source.events.frame.schema[names.TIMESTAMP].metadata.get(DELAY)
     plan = analyzed_text(source.events.frame)
-    if is_stacked(plan, MARK):
+    if is_stacked(plan, WATERMARK):
         raise QueryError(
             "the input calls withWatermark twice, and Spark ends such a query after its first micro-batch. "
             f"Call it once, on time column {source.query.time!r}."
         )
-    if found is None:
-        _check_first(source, terms, has_one=MARK in plan)
-        frame = source.events.frame if terms.future is None else set_aside(source.events.frame, terms.future)
-        frame = frame.withWatermark("ts", f"{terms.watermark:d} microseconds")
-        return storable(source.over(frame)), terms
-    if terms.watermark is not None:
+    if delay is None:
+        _check_first(source, options, has_one=WATERMARK in plan)
+        frame = source.events.frame if options.future is None else set_aside(source.events.frame, options.future)
+        frame = frame.withWatermark(names.TIMESTAMP, f"{options.watermark:d} microseconds")
+        return storable(source.over(frame)), options
+    if options.watermark is not None:
         raise QueryError(
-            f"time column {source.query.time!r} has a watermark of {Duration(found * 1000)} already, and "
-            f"watermark={str(terms.watermark)!r} is given. Leave one of the two out."
+            f"time column {source.query.time!r} has a watermark of {Duration(delay * 1000)} already, and "
+            f"watermark={str(options.watermark)!r} is given. Leave one of the two out."
         )
-    if terms.future is not None:  # what has passed the watermark has moved it
+    if options.future is not None:  # what has passed the watermark has moved it
         raise QueryError(
             f"time column {source.query.time!r} has a watermark already, which rows ahead of the clock would move "
-            f"before future={str(terms.future)!r} could set them aside. Leave withWatermark out and add "
-            f"watermark={str(Duration(found * 1000))!r}."
+            f"before future={str(options.future)!r} could set them aside. Leave withWatermark out and add "
+            f"watermark={str(Duration(delay * 1000))!r}."
         )
-    return storable(source), replace(terms, watermark=Duration(found * 1000))
+    return storable(source), replace(options, watermark=Duration(delay * 1000))
 
 
-def _check_first(source: Source, terms: Terms, *, has_one: bool) -> None:
+def _check_first(source: Source, options: StreamOptions, *, has_one: bool) -> None:
     """Refuse a time that has no watermark and is given none, or that would be given a second one."""
     time = source.query.time
     if has_one:  # Spark would start the query, and end it after the first micro-batch
@@ -79,7 +80,7 @@ def _check_first(source: Source, terms: Terms, *, has_one: bool) -> None:
             f"the input has a watermark, but not on time column {time!r}, and Spark keeps one only. "
             f"Call withWatermark({time!r}, …) instead, or use the time column that has it."
         )
-    if terms.watermark is None:
+    if options.watermark is None:
         raise QueryError(
             f"time column {time!r} of the stream has no watermark, so no window would ever close. "
             "Add watermark='10 minutes', or call withWatermark on the input."
@@ -87,13 +88,17 @@ def _check_first(source: Source, terms: Terms, *, has_one: bool) -> None:
 
 
 def plan_stream(
-    source: Source, strategy: str, statistics: Statistics | None, terms: Terms, kept: tuple[Fingerprint, ...] = ()
+    source: Source,
+    strategy: str,
+    statistics: Statistics | None,
+    options: StreamOptions,
+    kept: tuple[Fingerprint, ...] = (),
 ) -> StreamPlan:
     """Choose the shape of a query over a stream, that of its checkpoint if it has one.
 
     A strategy that names one shape gets that shape, or an error that says what stands in its way.
     """
-    obstacles = {shape: obstacle for shape in StreamShape if (obstacle := _obstacle(source, shape, terms))}
+    obstacles = {shape: obstacle for shape in StreamShape if (obstacle := _obstacle(source, shape, options))}
     named, origin = STREAM_STRATEGIES[strategy], f"strategy {strategy!r}"
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
@@ -104,9 +109,9 @@ def plan_stream(
     if statistics is None:
         statistics = sampled(source) if len(allowed) > 1 else ASSUMED
     columns = len(source.events.partials) or len(source.events.recipes)
-    delay = terms.watermark or Duration(0)
+    delay = options.watermark or Duration(0)
     work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
-    plan = choose_stream(work, source.query.windows, strategy, terms, allowed, source.query.aggregates)
+    plan = choose_stream(work, source.query.windows, strategy, options, allowed, source.query.aggregates)
     _taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
 
@@ -120,11 +125,11 @@ class Obstacle:
     error: type[MuntinError] = QueryError
 
 
-def _obstacle(source: Source, shape: StreamShape, terms: Terms) -> Obstacle | None:
+def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obstacle | None:
     """Say why a query cannot be evaluated in a shape; None if it can."""
-    if terms.output == "update" and not shape.updates:
+    if options.output == "update" and not shape.updates:
         return Obstacle("gives a window when it closes, and has no output='update'")
-    if terms.late == "exact" and not shape.exact:
+    if options.late == "exact" and not shape.exact:
         return Obstacle("drops late rows with their slice, and has no late='exact'")
     if shape.needs_merge and (alone := _unmergeable(source)):
         return Obstacle(f"merges partials, and {alone!r} has none", error=UnsupportedError)
@@ -171,7 +176,7 @@ def _taken_up(kept: tuple[Fingerprint, ...], now: Fingerprint) -> Fingerprint:
     if not kept:
         return now
     alone = [one for one in kept if one.shape == StreamShape.INDEPENDENT.name.lower()]
-    windows = tuple(sorted(shape for one in alone for shape in one.windows or ()))
+    windows = in_order(window for one in alone for window in one.windows or ())
     together = [replace(one, windows=windows) for one in alone]
     return check_same([*together, *(one for one in kept if one not in alone)], now)
 
@@ -189,14 +194,14 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
     return columnar(source, plan.windows, mark)
 
 
-def check_registered(df: DataFrame, strategy: str, terms: Terms) -> None:
+def check_registered(df: DataFrame, strategy: str, options: StreamOptions) -> None:
     """Refuse what a registry of windows is not for."""
     if not df.isStreaming:
         raise QueryError("a registry of windows is for streams. Give windows=registry.windows() for batch input.")
     if strategy not in ("auto", "kernel", "columnar"):
         raise QueryError(f"strategy {strategy!r} cannot follow a registry of windows. Use strategy='auto'.")
-    if terms.output != "append":
-        raise QueryError(f"output {terms.output!r} cannot follow a registry of windows. Use output='append'.")
+    if options.output != "append":
+        raise QueryError(f"output {options.output!r} cannot follow a registry of windows. Use output='append'.")
 
 
 def plan_registered(
@@ -204,17 +209,17 @@ def plan_registered(
     windows: tuple[Window, ...],
     strategy: str,
     statistics: Statistics | None,
-    terms: Terms,
+    options: StreamOptions,
     kept: tuple[Fingerprint, ...],
 ) -> StreamPlan:
     """Give the plan of the windows that a registry has now; where it has none, the source was made for ANY_WINDOW."""
     check_columnar(source)
     _taken_up(kept, _registered(source))
-    plan = replace(plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, terms), strategy=strategy)
+    plan = replace(plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, options), strategy=strategy)
     if windows:
         return replace(plan, notes=(*plan.notes, COMING))
     return StreamPlan(
-        *((), plan.shape, strategy, plan.statistics, plan.terms),
+        *((), plan.shape, strategy, plan.statistics, plan.options),
         cost=0.0,
         states=(),
         notes=(*plan.notes, "the registry has no windows now: rows count from when one is added", COMING),
@@ -256,4 +261,4 @@ def _with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFra
 
 def _watermarks(frame: DataFrame) -> int:
     """Count the operators in a plan that move the watermark."""
-    return plan_text(frame).count(MARK)
+    return plan_text(frame).count(WATERMARK)

@@ -16,12 +16,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from muntin import names
 from muntin.arrow.state.bucket import Head, Job, News, step, told
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
-from muntin.kernels.spans import FOREVER
 from muntin.paths import pattern
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import CHANGES, Change, WindowRegistry
@@ -31,27 +32,27 @@ from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
 
-LATE = "muntin_late"
+LATE_METRIC = "muntin_late"
 """How names begin under which query progress counts late rows: such observedMetrics have late and dropped."""
 
 _PACKED = T.StructType(
     [
-        T.StructField("bucket", T.IntegerType()),
-        T.StructField("data", T.BinaryType()),
-        T.StructField("latest", T.LongType()),
-        T.StructField("grids", T.StringType()),
+        T.StructField(names.BUCKET, T.IntegerType()),
+        T.StructField(names.DATA, T.BinaryType()),
+        T.StructField(names.LATEST, T.LongType()),
+        T.StructField(names.GRIDS, T.StringType()),
     ]
 )
 _GIVEN = T.StructType(
     [
-        T.StructField("data", T.BinaryType()),
-        T.StructField("late", T.LongType()),
-        T.StructField("dropped", T.LongType()),
+        T.StructField(names.DATA, T.BinaryType()),
+        T.StructField(names.LATE, T.LongType()),
+        T.StructField(names.DROPPED, T.LongType()),
     ]
 )
 _HEAD = T.StructType([T.StructField("text", T.StringType())])
 _NUMBER = T.StructType([T.StructField("number", T.LongType())])
-_DATA = T.StructType([T.StructField("data", T.BinaryType())])
+_DATA = T.StructType([T.StructField(names.DATA, T.BinaryType())])
 
 
 def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept: Fingerprint) -> DataFrame:
@@ -68,32 +69,33 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     packing = Packing(columns, labels, slicing(asked) if asked else (), folder, query_id)
     numbers = {window: number for number, window in enumerate(source.query.windows)}
     job = Job(
-        columns,
+        columns.of_slices(),
         all(made.aggregate.function.overlap_safe for made in source.events.recipes),
         kept,
-        tuple(Term(numbers[window], window.shape, window.label) for window in asked),
+        tuple(Term(numbers[window], window, window.label) for window in asked),
     )
     packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.events.shared)
-    packed = packed.withColumn("change", F.lit(None).cast("string"))
+    packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(_changes(source, registry, labels))
-    given = packed.groupBy("bucket").transformWithState(Buckets(job, labels[0], folder), _GIVEN, "append", "eventTime")
-    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("late", "dropped"))
-    given = given.observe(f"{LATE}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
+    stepped = Buckets(job, labels[0], folder)
+    given = packed.groupBy(names.BUCKET).transformWithState(stepped, _GIVEN, "append", "eventTime")
+    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
+    given = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
     schema = window_schema(source.events)
     if registry is None:
-        rows = mapped(given.select("data"), unpacked, False, schema)
+        rows = mapped(given.select(names.DATA), unpacked, False, schema)
         return source.finish(rows, source.events.lowered())
-    known = [T.StructField("id", T.StringType()), T.StructField("r", T.LongType())]
-    rows = mapped(given.select("data"), unpacked, True, T.StructType([*known, *schema]))
-    return source.finish_with(rows, source.events.lowered(), "id", "r")
+    known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
+    rows = mapped(given.select(names.DATA), unpacked, True, T.StructType([*known, *schema]))
+    return source.finish_with(rows, source.events.lowered(), names.LABEL, names.RANGE)
 
 
 def check_columnar(source: Source) -> None:
     """Refuse what cannot run, and say what to do."""
     if reason := obstacle(source.events):
         raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
-    if DELAY not in source.events.frame.schema["ts"].metadata:
+    if DELAY not in source.events.frame.schema[names.TIMESTAMP].metadata:
         time = source.query.time
         raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
     if source.events.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
@@ -101,24 +103,27 @@ def check_columnar(source: Source) -> None:
 
 
 def _numbered(source: Source, buckets: int) -> DataFrame:
-    """Give rows as partials of themselves, with the number of their bucket as a key before the others."""
+    """Give rows as partials of themselves, with the number of their bucket."""
     hashed = F.xxhash64(*source.events.keys) if source.events.keys else F.lit(0).cast("long")
     bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
-    keys = (F.col(key).alias(f"k{place}") for place, key in enumerate(source.events.keys, start=1))
     partials = [name for name in source.events.partials if name not in source.events.shared]
-    return source.events.lifted.select("t", bucket.alias("k0"), *keys, *partials)
+    return source.events.lifted.select(names.TIME, bucket.alias(names.BUCKET_NUMBER), *source.events.keys, *partials)
 
 
 def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.events.frame.sparkSession
     registry.settle()
-    files = spark.readStream.schema("change string").option("pathGlobFilter", CHANGES)
+    files = spark.readStream.schema(f"{names.CHANGE} string").option("pathGlobFilter", CHANGES)
     # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
     texts = files.text(pattern(registry.path), wholetext=True)
-    everywhere = F.explode(F.array(*map(F.lit, labels))).alias("bucket")
-    nothing = {"data": F.lit(None).cast("binary"), "latest": F.lit(-FOREVER), "grids": F.lit(None).cast("string")}
-    return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), "change")
+    everywhere = F.explode(F.array(*map(F.lit, labels))).alias(names.BUCKET)
+    nothing = {
+        names.DATA: F.lit(None).cast("binary"),
+        names.LATEST: F.lit(-FOREVER),
+        names.GRIDS: F.lit(None).cast("string"),
+    }
+    return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), names.CHANGE)
 
 
 class Buckets(StatefulProcessor):
@@ -174,9 +179,13 @@ class Buckets(StatefulProcessor):
             if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
                 registry.report(query, told(head.terms), head.newest, head.missing)
         if outcome.late:
-            yield Row(data=None, late=outcome.late, dropped=outcome.dropped)
+            yield _given(None, outcome.late, outcome.dropped)
         for message in outcome.messages:
-            yield Row(data=message, late=0, dropped=0)
+            yield _given(message)
+
+
+def _given(data: bytes | None, late: int = 0, dropped: int = 0) -> Row:
+    return Row(**{names.DATA: data, names.LATE: late, names.DROPPED: dropped})
 
 
 def _news(rows: Iterable[Row]) -> News:
@@ -186,13 +195,13 @@ def _news(rows: Iterable[Row]) -> News:
     grids: set[str] = set()
     latest = -FOREVER
     for row in rows:
-        if row["change"] is not None:
-            changes.append(Change.from_json(row["change"]))
+        if row[names.CHANGE] is not None:
+            changes.append(Change.from_json(row[names.CHANGE]))
             continue
-        latest = max(latest, row["latest"])
-        if row["data"]:
-            slices.append(row["data"])
-            grids.add(row["grids"])
+        latest = max(latest, row[names.LATEST])
+        if row[names.DATA]:
+            slices.append(row[names.DATA])
+            grids.add(row[names.GRIDS])
     cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
     return News(tuple(slices), latest, tuple(changes), cut)
 

@@ -14,35 +14,35 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.paths import StrPath
 from muntin.spark.input.source import Source
 from muntin.spark.stream.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
-from muntin.window import Window
+from muntin.window import AnyWindow, in_order
 
-MARK = "muntin"
-"""The column of a state's keys that has the fingerprint as its type."""
 REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was made, and what to do"
 """What people read in Spark's error beside the two fingerprints: a name within the type."""
 
 
-def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, buckets: int | None) -> Fingerprint:
+def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | None, buckets: int | None) -> Fingerprint:
     """Describe what a query keeps in its state; windows are given where state belongs to them."""
     schema = source.events.frame.schema
     time, *keys = source.expressions
     columns = dict.fromkeys(column for aggregate in source.query.aggregates for column in aggregate.columns)
     inputs = {
-        column: Input(str(column), schema[f"v{place}"].dataType.simpleString()) for place, column in enumerate(columns)
+        column: Input(str(column), schema[names.value(number)].dataType.simpleString())
+        for number, column in enumerate(columns)
     }
     return Fingerprint(
         shape,
-        Input(time, schema["ts"].dataType.simpleString()),
-        tuple(Input(key, found.simpleString()) for key, found in zip(keys, source.events.key_types, strict=True)),
+        Input(time, schema[names.TIMESTAMP].dataType.simpleString()),
+        tuple(Input(key, type.simpleString()) for key, type in zip(keys, source.events.key_types, strict=True)),
         tuple(
             Computed(asked.function.name, tuple(inputs[column] for column in asked.columns), asked.options)
             for asked in source.query.aggregates
         ),
-        None if windows is None else tuple(sorted(window.shape for window in windows)),
+        None if windows is None else in_order(windows),
         buckets,
         ".".join(source.events.frame.sparkSession.version.split(".")[:2]),
     )
@@ -51,14 +51,14 @@ def fingerprint(source: Source, shape: str, windows: tuple[Window, ...] | None, 
 def marked(frame: DataFrame, kept: Fingerprint) -> DataFrame:
     """Add the column whose type is the fingerprint; Spark drops constants from keys, so it depends on the task."""
     never = F.when(F.spark_partition_id() < 0, F.lit(None).cast(_mark(kept)))
-    return frame.select("*", never.alias(MARK))
+    return frame.select("*", never.alias(names.MARK))
 
 
 def _mark(kept: Fingerprint) -> T.StructType:
     """Write a fingerprint as a type, a decimal for each byte of its digest: Spark compares types and ignores names."""
-    names = [kept.to_json(), REMEDY, *(f"digest {place}" for place in range(2, len(kept.digest)))]
+    texts = [kept.to_json(), REMEDY, *(f"digest {place}" for place in range(2, len(kept.digest)))]
     types = [T.DecimalType(20 + byte // 16, byte % 16) for byte in kept.digest]
-    return T.StructType([T.StructField(name, found) for name, found in zip(names, types, strict=True)])
+    return T.StructType([T.StructField(text, type) for text, type in zip(texts, types, strict=True)])
 
 
 def kept_fingerprints(spark: SparkSession, checkpoint: StrPath) -> tuple[Fingerprint, ...]:
@@ -75,11 +75,11 @@ def kept_fingerprints(spark: SparkSession, checkpoint: StrPath) -> tuple[Fingerp
 def _kept_fingerprint(spark: SparkSession, place: str, operator: Row) -> Fingerprint | None:
     if is_aggregation(operator):
         key = store(spark, place, operator).schema["key"].dataType
-        mark = key[MARK].dataType if isinstance(key, T.StructType) and MARK in key.names else None
+        mark = key[names.MARK].dataType if isinstance(key, T.StructType) and names.MARK in key.names else None
         return Fingerprint.from_json(mark.names[0]) if isinstance(mark, T.StructType) else None
     return next((head.fingerprint for head in heads(spark, place, operator)), None)
 
 
-def of_window(kept: Fingerprint, window: Window) -> Fingerprint:
+def of_window(kept: Fingerprint, window: AnyWindow) -> Fingerprint:
     """Give the fingerprint of one window's own state."""
-    return replace(kept, windows=(window.shape,))
+    return replace(kept, windows=(window,))

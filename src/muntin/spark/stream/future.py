@@ -7,9 +7,10 @@ from uuid import uuid4
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.spark.input.events import LONGEST_WINDOW
 
-FUTURE = "muntin_future"
+FUTURE_METRIC = "muntin_future"
 """How names begin under which query progress counts rows that were set aside: such observedMetrics have future."""
 
 
@@ -21,6 +22,6 @@ def set_aside(frame: DataFrame, ahead: int) -> DataFrame:
     pushed past it. Its name is new every time: Spark refuses two of one name in a query.
     """
     limit = F.unix_micros(F.current_timestamp()) + F.lit(int(min(ahead, LONGEST_WINDOW)))
-    is_ahead = F.col("t") > limit
-    counted = frame.observe(f"{FUTURE}_{uuid4().hex[:8]}", F.count_if(is_ahead).alias("future"))
+    is_ahead = F.col(names.TIME) > limit
+    counted = frame.observe(f"{FUTURE_METRIC}_{uuid4().hex[:8]}", F.count_if(is_ahead).alias("future"))
     return counted.where(~is_ahead)

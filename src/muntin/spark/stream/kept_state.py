@@ -10,6 +10,7 @@ import numpy as np
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.arrow.state.bucket import Head
 from muntin.arrow.state.terms import any_open
 from muntin.duration import Duration
@@ -61,11 +62,11 @@ def _kept(spark: SparkSession, place: str, operator: Row) -> Iterator[Kept]:
 
 def _instances(number: int, rows: DataFrame) -> Iterator[Kept]:
     """Count the instances of an aggregation by their length."""
-    names = rows.select("key.*").columns
-    if "slice" in names:
+    columns = rows.select("key.*").columns
+    if names.SLICE in columns:
         yield Kept(number, SLICES, rows.count())
-    elif "window" in names:
-        length = F.unix_micros("key.window.end") - F.unix_micros("key.window.start")
+    elif names.WINDOW in columns:
+        length = F.unix_micros(f"key.{names.WINDOW}.end") - F.unix_micros(f"key.{names.WINDOW}.start")
         for row in rows.groupBy(length.alias("length")).count().orderBy("length").collect():
             yield Kept(number, str(Duration(row["length"])), row["count"])
 

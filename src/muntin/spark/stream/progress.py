@@ -10,9 +10,10 @@ from datetime import datetime
 from pyspark.sql.streaming.listener import StateOperatorProgress, StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
 
+from muntin import names
 from muntin.errors import QueryError
-from muntin.spark.stream.columnar import LATE
-from muntin.spark.stream.future import FUTURE
+from muntin.spark.stream.columnar import LATE_METRIC
+from muntin.spark.stream.future import FUTURE_METRIC
 from muntin.spark.stream.kept_state import Kept, state
 
 
@@ -102,13 +103,13 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
         state=tuple(map(_operator, last.stateOperators)),
         watermark=datetime.fromisoformat(mark) if mark else None,
         milliseconds=last.durationMs.get("triggerExecution", 0),
-        future=sum(_observed(report, FUTURE, "future") for report in reports),
+        future=sum(_observed(report, FUTURE_METRIC, "future") for report in reports),
     )
 
 
 def _late(report: StreamingQueryProgress) -> int:
-    dropped = [found.numRowsDroppedByWatermark for found in report.stateOperators]
-    return int(sum(dropped)) + _observed(report, LATE, "late")
+    dropped = [operator.numRowsDroppedByWatermark for operator in report.stateOperators]
+    return int(sum(dropped)) + _observed(report, LATE_METRIC, names.LATE)
 
 
 def _observed(report: StreamingQueryProgress, prefix: str, metric: str) -> int:
@@ -117,12 +118,12 @@ def _observed(report: StreamingQueryProgress, prefix: str, metric: str) -> int:
     return int(sum(counts))
 
 
-def _operator(found: StateOperatorProgress) -> OperatorState:
+def _operator(operator: StateOperatorProgress) -> OperatorState:
     return OperatorState(
-        found.operatorName,
-        found.numRowsTotal,
-        found.numRowsUpdated,
-        found.numRowsRemoved,
-        found.numRowsDroppedByWatermark,
-        found.memoryUsedBytes,
+        operator.operatorName,
+        operator.numRowsTotal,
+        operator.numRowsUpdated,
+        operator.numRowsRemoved,
+        operator.numRowsDroppedByWatermark,
+        operator.memoryUsedBytes,
     )

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.aggregates import Merge
 from muntin.errors import UnsupportedError
 from muntin.fingerprint import Fingerprint
@@ -21,10 +22,10 @@ from muntin.spark.batch.independent import alone
 from muntin.spark.batch.native import exploded, merge, partials, plain, slice_end, slice_start
 from muntin.spark.input.parts import Recipe, Step, named
 from muntin.spark.input.source import Source, literal
-from muntin.spark.stream.fingerprints import MARK, marked, of_window
-from muntin.window import Window
+from muntin.spark.stream.fingerprints import marked, of_window
+from muntin.window import Window, in_order
 
-_PLACES = ("ts", "e", "instance", "w", "s")
+_PLACES = (names.TIMESTAMP, names.END, names.INSTANCE, names.RANGE, names.START)
 """Columns that say where in time a row is, until its window says it."""
 
 
@@ -46,41 +47,46 @@ def _storable(made: Recipe) -> Recipe:
 def expand(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Explode every row into its windows and aggregate once: a late row counts for the windows that are open."""
     placed = _placed(source, marked(source.events.rows, kept), windows)
-    return _finished(source, plain(source, placed, "window", MARK), source.events.plain)
+    return _finished(source, plain(source, placed, names.WINDOW, names.MARK), source.events.plain)
 
 
 def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], kept: Fingerprint) -> DataFrame:
     """Aggregate slices, explode those that the watermark has closed into their windows, and merge."""
-    slices = named(source.instance(slice_start("t", grids), slice_end("t", grids)), "slice")
+    begin, end = slice_start(names.TIME, grids), slice_end(names.TIME, grids)
+    slices = named(source.instance(begin, end), names.SLICE)
     rows = marked(source.events.rows, kept).select("*", slices)  # withColumn loses metadata on Spark Connect
-    closed = partials(source, rows, "slice", MARK)
-    times = {"t": F.expr(source.micros("slice.start")), "e": F.expr(source.micros("slice.`end`"))}
-    starts = closed.withColumns(times).drop("slice")
-    return _finished(source, merge(source, _placed(source, starts, windows), "window", MARK), source.events.lowered())
+    closed = partials(source, rows, names.SLICE, names.MARK)
+    times = {
+        names.BEGIN: F.expr(source.micros(f"{names.SLICE}.start")),
+        names.END: F.expr(source.micros(f"{names.SLICE}.`end`")),
+    }
+    placed = _placed(source, closed.withColumns(times).drop(names.SLICE), windows, time=names.BEGIN)
+    return _finished(source, merge(source, placed, names.WINDOW, names.MARK), source.events.lowered())
 
 
 def independent(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
     """Evaluate every window alone, in an order of our own: Spark knows the state of a branch by its place."""
-    ordered = sorted(windows, key=lambda window: window.shape)
-    branches = [alone(source, window, marked(source.events.frame, of_window(kept, window)), MARK) for window in ordered]
+    branches = [
+        alone(source, window, marked(source.events.frame, of_window(kept, window)), names.MARK)
+        for window in in_order(windows)
+    ]
     return reduce(DataFrame.union, branches)
 
 
-def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...]) -> DataFrame:
-    """Give every row once for each instance that contains it, whichever windows have that instance.
+def _placed(source: Source, frame: DataFrame, windows: tuple[Window, ...], time: str = names.TIME) -> DataFrame:
+    """Give every row once for each instance that contains its time, whichever windows have that instance.
 
-    With an end e, a row is a slice from t on. Older ones may be coarser than windows that have come since a restart:
-    they count only where they lie inside.
+    A slice has an end. Older slices may be coarser than windows that have come since a restart: they count only where
+    they lie inside.
     """
-    found = exploded(
-        frame,
-        {window: f"{int(window.range)}L" for window in windows},
-        unique=_unique(window.range for window in windows),
-    )
-    if "e" in found.columns:
-        found = found.where("e <= s + w")
-    window = named(source.instance("s", "s + w"), "window")
-    return found.select(*(name for name in found.columns if name not in _PLACES), window)
+    ranges = {window: f"{int(window.range)}L" for window in windows}
+    unique = len(set(ranges.values())) == len(ranges)
+    placed = exploded(frame, ranges, time=time, tag=names.RANGE, unique=unique)
+    end = f"{names.START} + {names.RANGE}"
+    if names.END in placed.columns:
+        placed = placed.where(f"{names.END} <= {end}")
+    window = named(source.instance(names.START, end), names.WINDOW)
+    return placed.select(*(name for name in placed.columns if name not in _PLACES), window)
 
 
 def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
@@ -89,17 +95,15 @@ def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Step]) -> D
     Spark would look for the ids below the aggregation, for every row instead of every instance, and not among old
     state; it moves nothing that depends on the partition.
     """
-    start, end = source.micros("window.start"), source.micros("window.`end`")
-    timed = frame.withColumns({"s": F.expr(start), "r": F.expr(f"{end} - {start}")})
-    labels = ", ".join(
-        f"if(r = {int(w.range)}L and pmod(s - {int(w.offset)}L, {int(w.slide)}L) = 0L, {literal(w.label)}, null)"
-        for w in source.query.windows
-    )
+    start, end = source.micros(f"{names.WINDOW}.start"), source.micros(f"{names.WINDOW}.`end`")
+    timed = frame.withColumns({names.START: F.expr(start), names.RANGE: F.expr(f"{end} - {start}")})
+    labels = ", ".join(f"if({_has_instance(window)}, {literal(window.label)}, null)" for window in source.query.windows)
     ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
-    labelled = timed.withColumn("ids", ids).withColumn("id", F.explode("ids"))
-    return source.named(labelled, aggregates, "id", "window")
+    labelled = timed.withColumn(names.LABELS, ids).withColumn(names.LABEL, F.explode(names.LABELS))
+    return source.named(labelled, aggregates, names.LABEL, names.WINDOW)
 
 
-def _unique(ranges: Iterable[int]) -> bool:
-    found = list(ranges)
-    return len(set(found)) == len(found)
+def _has_instance(window: Window) -> str:
+    """Ask whether an instance is one of a window."""
+    range, slide, offset = window.period
+    return f"{names.RANGE} = {range}L and pmod({names.START} - {offset}L, {slide}L) = 0L"

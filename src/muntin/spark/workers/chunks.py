@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.arrow.batches import Chunks
 from muntin.plan.statistics import Statistics
 from muntin.spark.input.events import LONGEST_WINDOW, Events
@@ -17,9 +18,10 @@ def in_order(events: Events, parts: DataFrame, chunks: Chunks | None) -> DataFra
     """Bring rows of one key and chunk together, sorted by key and time."""
     together: list[str | Column] = list(events.keys)
     if chunks is not None:
-        together.append(F.expr(_floor_div("t", chunks.stride)))
+        together.append(F.expr(_floor_div(names.PLACE, chunks.stride)))
     spread = parts.repartition(*together) if together else parts.repartition(1)
-    return spread.sortWithinPartitions(*map(F.expr, (*events.keys, "t")))  # a name alone would take more calls
+    when = names.TIME if chunks is None else names.PLACE
+    return spread.sortWithinPartitions(*map(F.expr, (*events.keys, when)))  # a name alone would take more calls
 
 
 def chunk_length(longest: int, statistics: Statistics) -> int:
@@ -31,15 +33,18 @@ def chunk_length(longest: int, statistics: Statistics) -> int:
     return max(halos * longest, min(statistics.span, LONGEST_WINDOW) // 64)
 
 
-def chunked(parts: DataFrame, chunks: Chunks, *, timeless: bool = False) -> DataFrame:
-    """Give every row a place in each chunk whose windows may contain it (see Chunks); null where it has no time."""
-    own = _floor_div("t", chunks.length)
-    earliest = _floor_div(f"(t - {chunks.halo - 1}L)", chunks.length)
+def chunked(parts: DataFrame, chunks: Chunks, time: str = names.TIME, *, timeless: bool = False) -> DataFrame:
+    """Give every row a place in each chunk whose windows may contain it, instead of its time.
+
+    See Chunks for what a place is; it is null where a row has no time.
+    """
+    own = _floor_div(time, chunks.length)
+    earliest = _floor_div(f"({time} - {chunks.halo - 1}L)", chunks.length)
     within = f"CASE WHEN {earliest} = {own} THEN array({own}) ELSE sequence({earliest}, {own}) END"
-    places = f"transform({within}, chunk -> t + chunk * {chunks.halo}L)"
-    rest = [name for name in parts.columns if name != "t"]
+    places = f"transform({within}, chunk -> {time} + chunk * {chunks.halo}L)"
+    rest = [name for name in parts.columns if name != time]
     explode = "explode_outer" if timeless else "explode"
-    return parts.selectExpr(f"{explode}({places}) AS t", *rest)
+    return parts.selectExpr(f"{explode}({places}) AS {names.PLACE}", *rest)
 
 
 def _floor_div(value: str, length: int) -> str:

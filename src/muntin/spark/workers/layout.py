@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
+from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow.batches import Chunks, Layout
 from muntin.arrow.reducers import Reducer, reducer
@@ -39,18 +40,20 @@ def aggregate_obstacle(made: Recipe) -> str | None:
 
 def layout(events: Events, chunks: Chunks | None = None) -> Layout:
     """Tell what is in the columns that go to Python, and how each is reduced."""
-    return Layout(reducers(events), tuple(len(kept.names) for kept in events.parts), len(events.keys), chunks)
+    counts = tuple(len(kept.names) for kept in events.parts)
+    return Layout.numbered(reducers(events), counts, len(events.keys), chunks)
 
 
 def tail(events: Events) -> list[T.StructField]:
     """Give the columns of keys and partials."""
-    fields = [field for field in events.lifted_schema if field.name != "t"]
+    fields = [field for field in events.lifted_schema if field.name != names.TIME]
     return [T.StructField(f.name, f.dataType, f.nullable or f.name not in events.keys) for f in fields]
 
 
 def window_schema(events: Events) -> T.StructType:
     """Give the columns of instances: the window's number, the start, keys and partials."""
-    return T.StructType([T.StructField("w", T.IntegerType()), T.StructField("s", T.LongType()), *tail(events)])
+    number, start = T.StructField(names.NUMBER, T.IntegerType()), T.StructField(names.START, T.LongType())
+    return T.StructType([number, start, *tail(events)])
 
 
 def reducers(events: Events) -> tuple[Reducer, ...]:

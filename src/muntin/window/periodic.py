@@ -6,25 +6,26 @@ forgets it), holds for ranges that are no multiple of the slide, and for offsets
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from operator import index
-from typing import Never
+from typing import Any, ClassVar, Never, TypeVar
 
-from muntin.duration import LONGEST, Duration, parse_duration
+import numpy as np
+
+from muntin.duration import FOREVER, Duration
 from muntin.errors import QueryError
+from muntin.window.kind import Flags, Grid, Instance, Kind, Longs, Starts
+from muntin.window.lengths import Length, common_unit, of_window, read_length
 
-Length = int | str | timedelta
-"""A length of time as users write it: text, timedelta, or an int in plain units, which only planning takes."""
-
-Shape = tuple[int, int, int]
+Period = tuple[int, int, int]
 """Range, slide and offset as plain numbers."""
+
+Time = TypeVar("Time", int, Longs)
 
 
 @dataclass(frozen=True, slots=True, order=True, repr=False)
-class Window:
+class Window(Kind):
     """The intervals [offset + k·slide, offset + k·slide + range) for every integer k.
 
     The offset is kept modulo the slide, so that equal windows compare equal. The id is a label and takes no part in
@@ -39,6 +40,8 @@ class Window:
     muntin.errors.QueryError: slide 300 has no unit of time, unlike the other lengths. Write it as '300 seconds', say.
     """
 
+    kind: ClassVar[str] = "periodic"
+
     range: int
     slide: int
     offset: int
@@ -46,14 +49,14 @@ class Window:
 
     def __init__(self, range: Length, slide: Length | None = None, offset: Length = 0, id: str | None = None) -> None:
         lengths = {"range": range, "slide": range if slide is None else slide, "offset": offset}
-        r, s, o = (_length(name, value, id) for name, value in lengths.items())
-        unit = _unit({"range": r, "slide": s, "offset": o}, id)
+        r, s, o = (read_length(name, value, id) for name, value in lengths.items())
+        unit = common_unit({"range": r, "slide": s, "offset": o}, id)
         r, s, o = unit(r), unit(s), unit(o)
         for name, value in (("range", r), ("slide", s)):
             if value <= 0:
-                raise QueryError(f"{name} {value} is not positive{_of(id)}. Use a {name} longer than nothing.")
+                raise QueryError(f"{name} {value} is not positive{of_window(id)}. Use a {name} longer than nothing.")
         if s > r:
-            raise QueryError(f"slide {s} exceeds range {r}{_of(id)}. Use a slide of at most {r}.")
+            raise QueryError(f"slide {s} exceeds range {r}{of_window(id)}. Use a slide of at most {r}.")
         if id is not None and not (isinstance(id, str) and id):
             raise QueryError(f"window id {id!r} is not a text. Use a non-empty string.")
         fields: dict[str, object] = {"range": r, "slide": s, "offset": unit(o % s), "id": id}
@@ -123,6 +126,79 @@ class Window:
         for begin in range(last - (count - 1) * self.slide, last + 1, self.slide):
             yield begin, begin + self.range
 
+    def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
+        """Give the kind and the lengths.
+
+        >>> Window("1 hour", "5 minutes").to_dict(readable=True)
+        {'kind': 'periodic', 'range': '1h', 'slide': '5m', 'offset': '0s'}
+        """
+        lengths: dict[str, Any] = dict(zip(("range", "slide", "offset"), self.period, strict=True))
+        if readable and self.is_timed:
+            lengths = {name: str(Duration(length)) for name, length in lengths.items()}
+        return {"kind": self.kind} | lengths
+
+    @property
+    def edges(self) -> tuple[Grid, Grid]:
+        """The grids on which instances begin, and on which they end.
+
+        >>> Window(7, 3).edges
+        ((3, 0), (3, 1))
+        """
+        range, slide, offset = self.period
+        return (slide, offset), (slide, (offset + range) % slide)
+
+    @property
+    def longest(self) -> int:
+        """The range: every instance lasts as long."""
+        return int(self.range)
+
+    @property
+    def halo(self) -> int:
+        """The range: the last instance of a stretch begins just before its end."""
+        return int(self.range)
+
+    @property
+    def in_forest(self) -> bool:
+        """Whether such windows may read one another: yes."""
+        return True
+
+    def over(self, times: Sequence[int]) -> Iterator[Instance]:
+        """Yield the instances that have rows of one key, whose times are in order.
+
+        >>> [tuple(instance) for instance in Window(10, 5).over([1, 5, 30])]
+        [(-5, 5, 0, 1), (0, 10, 0, 2), (5, 15, 1, 2), (25, 35, 2, 3), (30, 40, 2, 3)]
+        """
+        for start, end in sorted({instance for time in set(times) for instance in self.containing(time)}):
+            yield Instance(start, end, bisect_left(times, start), bisect_left(times, end))
+
+    def due(self, after: int, by: int, since: int = -FOREVER, until: int = FOREVER) -> Starts | None:
+        """Give the instances that end after one watermark and by another; None if there are none.
+
+        >>> Window(30, 10).due(25, 50), Window(30, 10).due(25, 50, since=15), Window(30, 10).due(30, 90, until=30)
+        ((0, 20), (20, 20), None)
+        """
+        first = self._up(max(after - self.range + 1, since))
+        last = self._down(min(by, until) - self.range)
+        return (first, last) if first <= last else None
+
+    def is_open(self, first: Longs, last: Longs, watermark: int, since: int = -FOREVER, until: int = FOREVER) -> Flags:
+        """Tell which stretches of time, from first to last, meet an instance that ends after the watermark."""
+        start = self._down(np.minimum(last, until - self.range))
+        return np.asarray((start + int(self.range) > np.maximum(first, watermark)) & (start >= since))
+
+    def is_closed(self, time: Longs, watermark: int, since: int = -FOREVER, until: int = FOREVER) -> Flags:
+        """Tell which times lie in an instance that ended by the watermark."""
+        start = self._up(np.maximum(time - int(self.range) + 1, since))
+        return np.asarray((start <= time) & (start + int(self.range) <= min(watermark, until)))
+
+    def _down(self, time: Time) -> Time:
+        """Give the latest start at or before a time."""
+        return time - (time - int(self.offset)) % int(self.slide)
+
+    def _up(self, time: Time) -> Time:
+        """Give the earliest start at or after a time."""
+        return time + (int(self.offset) - time) % int(self.slide)
+
     def recurrence(self, horizon: int) -> int:
         """Count the instances completely inside a stretch of time that begins where one instance begins.
 
@@ -134,7 +210,7 @@ class Window:
         return recurrence(self.range, self.slide, horizon)
 
     @property
-    def shape(self) -> Shape:
+    def period(self) -> Period:
         """Range, slide and offset as plain numbers."""
         return int(self.range), int(self.slide), int(self.offset)
 
@@ -146,7 +222,7 @@ class Window:
         >>> Window(10, 4).covered_by(Window(10, 2))  # readable all the same: see piggybacks_on
         False
         """
-        return self == parent or (self.range > parent.range and on_grid(self.shape, parent.shape))
+        return self == parent or (self.range > parent.range and on_grid(self.period, parent.period))
 
     def partitioned_by(self, parent: Window) -> bool:
         """Tell whether every instance is the union of disjoint parent instances (Definition 5, Theorem 4).
@@ -164,7 +240,7 @@ class Window:
         >>> Window(12, 4).piggybacks_on(Window(12, 2))
         True
         """
-        return self.range == parent.range and on_grid(self.shape, parent.shape)
+        return self.range == parent.range and on_grid(self.period, parent.period)
 
     def multiplier(self, parent: Window) -> int:
         """Count the parent instances inside one instance: the covering multiplier M.
@@ -204,61 +280,12 @@ def hopping(range: Length, slide: Length, *more: Never, offset: Length = 0, id: 
     return Window(range, slide, offset, id)
 
 
-_WINDOW_TEXT = re.compile(
-    r"\s*(?P<range>[^/+@]+?)\s*(?:(?:/|\bevery\b|\bby\b)\s*(?P<slide>[^/+@]+?)\s*)?(?:(?:\+|@|\boffset\b)\s*(?P<offset>[^/+@]+?)\s*)?",
-    re.IGNORECASE,
-)
-
-
-def parse_window(text: str) -> Window:
-    """Read one window from text: a range, then optionally a slide and an offset.
-
-    >>> parse_window("1 hour every 5 minutes") == parse_window("1h/5m") == hopping("1 hour", "5 minutes")
-    True
-    >>> parse_window("20"), parse_window("20 min offset 5 min").label
-    (Window(20, 20), '20m+5m')
-    """
-    parts = _WINDOW_TEXT.fullmatch(" ".join(text.split()))
-    if "," in text:
-        raise QueryError(f"{text!r} is to be one window. Write several as a list of texts, and a sum as '1h30m'.")
-    if parts is None:
-        raise QueryError(
-            f"cannot read {text!r} as a window. Write '20 minutes', '1 hour every 5 minutes' or '1h/5m+30s'."
-        )
-
-    def length(value: str) -> int | str:
-        return int(value) if re.fullmatch(r"-?\d{1,25}", value) else value
-
-    range, slide, offset = parts["range"], parts["slide"], parts["offset"]
-    return Window(length(range), None if slide is None else length(slide), 0 if offset is None else length(offset))
-
-
-def parse_windows(text: str) -> tuple[Window, ...]:
-    """Read windows separated by commas, all with a unit of time or all without.
-
-    >>> [window.label for window in parse_windows("20 minutes, 1h/5m")]
-    ['20m', '1h/5m']
-    >>> parse_windows("20, 30 minutes")
-    Traceback (most recent call last):
-    muntin.errors.QueryError: '20' in '20, 30 minutes' has no unit of time. Write '20 minutes', or no units at all.
-    """
-    texts = [part.strip() for part in text.split(",") if part.strip()]
-    windows = tuple(map(parse_window, texts))
-    bare = [part for part, window in zip(texts, windows, strict=True) if not window.is_timed]
-    if bare and len(bare) < len(texts):
-        timed = next(part for part in texts if part not in bare)
-        unit = re.findall(r"\d\s*([^\W\d_]+)", timed)[-1].lower()
-        remedy = re.sub(r"\d+", rf"\g<0> {unit}", bare[0])
-        raise QueryError(f"{bare[0]!r} in {text!r} has no unit of time. Write {remedy!r}, or no units at all.")
-    return windows
-
-
 def recurrence(range: int, slide: int, horizon: int) -> int:
     """Count the instances of ⟨range, slide⟩ inside a stretch that begins where one begins."""
     return max(0, 1 + (horizon - range) // slide)
 
 
-def on_grid(child: Shape, parent: Shape) -> bool:
+def on_grid(child: Period, parent: Period) -> bool:
     """Tell whether all edges of the child, begins and ends, are edges of the parent of the same kind.
 
     >>> on_grid((10, 4, 0), (8, 2, 0)), on_grid((10, 4, 1), (8, 2, 0))
@@ -266,32 +293,3 @@ def on_grid(child: Shape, parent: Shape) -> bool:
     """
     range, slide, offset = parent
     return child[1] % slide == 0 and (child[0] - range) % slide == 0 and (child[2] - offset) % slide == 0
-
-
-def _length(name: str, value: object, id: str | None) -> int:
-    if isinstance(value, str | timedelta):
-        return parse_duration(value)
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        remedy = "Use text such as '5 minutes', a timedelta, or an int."
-        raise QueryError(f"{name} {value!r} is no length of time{_of(id)}. {remedy}")
-    length = value if isinstance(value, Duration) else index(value)
-    if abs(length) > LONGEST:
-        raise QueryError(f"{name} of {length.bit_length()} bits exceeds 2**63 - 1{_of(id)}. Use a shorter {name}.")
-    return length
-
-
-def _unit(lengths: dict[str, int], id: str | None) -> type[int]:
-    """Give the type that all lengths have; nothing is nothing in any unit."""
-    if not any(isinstance(length, Duration) for length in lengths.values()):
-        return int
-    for name, length in lengths.items():
-        if length and not isinstance(length, Duration):
-            raise QueryError(
-                f"{name} {length} has no unit of time, unlike the other lengths{_of(id)}. "
-                f"Write it as '{length} seconds', say."
-            )
-    return Duration
-
-
-def _of(id: str | None) -> str:
-    return "" if id is None else f" in window {id!r}"

@@ -12,12 +12,12 @@ from muntin.window import Length
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class StreamOptions:
     """What is agreed about time and output of a stream.
 
-    >>> Terms("10 minutes").watermark
+    >>> StreamOptions("10 minutes").watermark
     Duration('10m')
-    >>> Terms(late="keep")
+    >>> StreamOptions(late="keep")
     Traceback (most recent call last):
     muntin.errors.QueryError: unknown late 'keep'. Use 'drop' or 'exact'.
     """

@@ -1,0 +1,128 @@
+"""Names of internal columns: one name for one meaning, in Spark SQL and in Arrow batches alike.
+
+Columns that come in numbers are k0, k1, … and so on: `key(0)` is the first of them and `keys(2)` the first two. Times
+are microseconds unless said otherwise.
+
+A row of the input has TIMESTAMP, TIME, keys and values; as a partial of itself, TIME, keys and partials. A slice has
+BEGIN, keys and partials, or PLACE in their stead where a key's time is cut into chunks. An instance has NUMBER, START,
+keys and partials.
+"""
+
+from __future__ import annotations
+
+# Time
+TIMESTAMP = "ts"
+"""The event time of a row, as Spark's timestamp."""
+TIME = "t"
+"""The event time of a row."""
+BEGIN = "b"
+"""When a slice begins."""
+END = "e"
+"""When a slice ends."""
+PLACE = "place"
+"""The chunk and the time of a row or slice as a single number; see muntin.arrow.batches.Chunks."""
+
+# Windows and their instances
+NUMBER = "w"
+"""The number of the window in the query."""
+LABEL = "id"
+"""The label of the window."""
+LABELS = "ids"
+"""The labels of all windows that have the instance."""
+RANGE = "r"
+"""The range of the window."""
+START = "s"
+"""When an instance starts."""
+STOP = "stop"
+"""When an instance ends, as Spark's timestamp."""
+INSTANCE = "instance"
+"""A struct of what tells an instance: the number or the range of its window, and its start."""
+WINDOW = "window"
+"""A struct of an instance's start and end, as Spark's timestamps."""
+SLICE = "slice"
+"""A struct of a slice's begin and end, as Spark's timestamps."""
+
+# What goes to the state of a stream, and what comes from it
+BUCKET_NUMBER = "bucket_number"
+"""The number of a row's bucket of keys, from 0."""
+BUCKET = "bucket"
+"""What Spark knows a bucket of keys by."""
+COUNT = "n"
+"""How many rows of the input a slice has."""
+DATA = "data"
+"""Slices or instances, packed."""
+LATEST = "latest"
+"""The latest event time that a task has seen."""
+GRIDS = "grids"
+"""What a task sliced by, as JSON."""
+CHANGE = "change"
+"""A change of a registry, as JSON."""
+LATE = "late"
+"""How many rows came too late for at least one instance."""
+DROPPED = "dropped"
+"""How many rows came too late for all instances."""
+MARK = "muntin"
+"""The column of a state's keys that has the fingerprint as its type."""
+
+
+def key(number: int) -> str:
+    """Name a key."""
+    return f"k{number}"
+
+
+def keys(count: int) -> list[str]:
+    """Name so many keys.
+
+    >>> keys(2)
+    ['k0', 'k1']
+    """
+    return [key(number) for number in range(count)]
+
+
+def value(number: int) -> str:
+    """Name a column or expression that aggregates read."""
+    return f"v{number}"
+
+
+def partial(number: int) -> str:
+    """Name a column of partial aggregates; an aggregate may have several."""
+    return f"p{number}"
+
+
+def partials(count: int) -> list[str]:
+    """Name so many columns of partial aggregates."""
+    return [partial(number) for number in range(count)]
+
+
+def result(number: int) -> str:
+    """Name the result of an aggregate."""
+    return f"a{number}"
+
+
+def results(count: int) -> list[str]:
+    """Name the results of so many aggregates."""
+    return [result(number) for number in range(count)]
+
+
+def carried(number: int) -> str:
+    """Name a column of the input that is given back as it came."""
+    return f"c{number}"
+
+
+def output(number: int) -> str:
+    """Name a column of the result until it has its own name."""
+    return f"o{number}"
+
+
+def cell(number: int) -> str:
+    """Name the result of an aggregate over one window in the wide layout, until it has its own name."""
+    return f"cell{number}"
+
+
+def of_frame(number: int) -> str:
+    """Give what stands before the names of partials over one frame of a rolling query.
+
+    >>> of_frame(1) + partial(0)
+    'f1p0'
+    """
+    return f"f{number}"
