@@ -15,7 +15,8 @@ from muntin.aggregates import Merge
 from muntin.arrow.batches import Layout
 from muntin.arrow.reducers import reducer
 from muntin.arrow.state import packing as packing_module
-from muntin.arrow.state.bucket import MANY, Head, Job, News, Outcome, step
+from muntin.arrow.state.bucket import MANY, News, Outcome, step
+from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpacked
 from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER

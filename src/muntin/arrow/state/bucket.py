@@ -10,21 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from dataclasses import fields as dataclass_fields
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from muntin import names
-from muntin.arrow.batches import Layout, Rows, joined
+from muntin.arrow.batches import Rows, joined
 from muntin.arrow.combine import merged_slices
 from muntin.arrow.state.emit import emit, forest, needed, times
+from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Due, Term, any_closed, any_open, kept
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
-from muntin.fingerprint import Fingerprint, check_format, check_same
 from muntin.kernels.protocol import Longs
 from muntin.plan.slicing.grids import Grid, lies_on
 from muntin.registry import REPORTS, Change
@@ -51,77 +50,6 @@ class Store(Protocol):
 
     def remove(self, number: int) -> None:
         """Keep a segment no longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is the same for all buckets and micro-batches; it travels pickled."""
-
-    layout: Layout
-    """Keys and partials of slices."""
-    overlap: bool
-    """Whether partials may be combined that overlap."""
-    fingerprint: Fingerprint
-    """What a checkpoint must have been made for."""
-    terms: tuple[Term, ...] = ()
-    """The windows, unless a registry has them."""
-
-
-class Segment(NamedTuple):
-    """Slices that are kept together."""
-
-    number: int
-    first: int
-    """When the first slice begins."""
-    last: int
-    """When the last slice begins."""
-    rows: int
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """What a bucket keeps beside its segments."""
-
-    fingerprint: Fingerprint
-    terms: tuple[Term, ...]
-    watermark: int = 0
-    """Up to when instances have been given, in microseconds; Spark begins with 0."""
-    latest: int = -FOREVER
-    """The latest event time that any bucket has got."""
-    segments: tuple[Segment, ...] = ()
-    following: int = 0
-    """The number of the next segment."""
-    newest: int = 0
-    """The newest change of the registry that has come."""
-    missing: tuple[int, ...] = ()
-    """Older changes that have not come yet: where a file system shows files late."""
-
-    def to_json(self) -> str:
-        """Write the head as text."""
-        fields = {
-            "fingerprint": self.fingerprint.to_dict(),
-            "terms": [term.to_dict() for term in self.terms],
-            "segments": self.segments,
-        }
-        return json.dumps({field.name: getattr(self, field.name) for field in dataclass_fields(self)} | fields)
-
-    @staticmethod
-    def from_json(text: str) -> Head:
-        """Read the head back; refuse what another version wrote and this one cannot read."""
-        told = json.loads(text)
-        check_format(told.get("fingerprint", {}).get("format"), "the checkpoint's columnar state")
-        fields = {
-            "fingerprint": Fingerprint.from_dict(told["fingerprint"]),
-            "terms": tuple(map(Term.from_dict, told["terms"])),
-            "segments": tuple(Segment(*segment) for segment in told["segments"]),
-            "missing": tuple(told["missing"]),
-        }
-        return Head(**(told | fields))
-
-    def taken_up(self, job: Job) -> Head:
-        """Refuse the head of another query; give windows the numbers that this run knows them by."""
-        check_same([self.fingerprint], job.fingerprint)
-        return replace(self, terms=job.terms) if job.terms else self
 
 
 @dataclass(frozen=True, slots=True)

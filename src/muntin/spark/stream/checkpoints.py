@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from muntin.arrow.state.bucket import Head
+from muntin.arrow.state.head import Head
 from muntin.errors import QueryError
 from muntin.paths import StrPath, existing, folder, url
 

@@ -17,7 +17,8 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from muntin import names
-from muntin.arrow.state.bucket import Head, Job, News, step, told
+from muntin.arrow.state.bucket import News, step, told
+from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from muntin import names
-from muntin.arrow.state.bucket import Head
+from muntin.arrow.state.head import Head
 from muntin.arrow.state.terms import any_open
 from muntin.duration import Duration
 from muntin.errors import QueryError
