@@ -14,5 +14,13 @@ settings.load_profile("standard")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
-    parser.addoption("--cases", type=int, default=25, help="random queries that are compared with plain Spark")
+    parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
+    parser.addoption("--cases", type=int, default=16, help="random queries that are compared with plain Spark")
     parser.addoption("--kills", type=int, default=1, help="how often a running stream is killed in each recovery test")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--long"):
+        for item in items:
+            if item.get_closest_marker("long"):
+                item.add_marker(pytest.mark.skip(reason="only with --long"))

@@ -112,5 +112,6 @@ def test_same_rows_elsewhere(start: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_hot_key_of_twenty_million_events_in_one_gigabyte(tmp_path: Path) -> None:
     assert "same sums" in run(MEMORY, tmp_path, java="")
