@@ -98,7 +98,7 @@ def test_overlap_safe_means_what_it_says(name: str, values: list[int], data: st.
 def test_selective_means_what_it_says(name: str, values: list[int]) -> None:
     function = FUNCTIONS[name]
     a, b = (function.lift(*row) for row in rows_for(name, values))
-    if function.selective and a is not None and b is not None:
+    if function.merge.selective and a is not None and b is not None:
         assert function.combine(a, b) in (a, b)
 
 
@@ -107,13 +107,11 @@ def test_properties() -> None:
         return {name for name, function in FUNCTIONS.items() if getattr(function, which)}
 
     selective = {"min", "max", "bool_and", "bool_or", "min_by", "max_by", "first", "last"}
-    assert having("selective") == selective
+    assert {name for name, function in FUNCTIONS.items() if function.merge.selective} == selective
     assert having("overlap_safe") == selective | {"count_distinct", "approx_count_distinct"}
-    assert having("invertible") == {
-        *("sum", "count", "count_if", "avg", "variance", "var_pop", "stddev", "stddev_pop"),
-        *("covar_samp", "covar_pop", "corr"),
-    }
-    assert {name for name, function in FUNCTIONS.items() if not function.mergeable} == {"median", "percentile", "mode"}
+    rows = {"median", "percentile", "mode"}
+    assert {name for name, function in FUNCTIONS.items() if not function.mergeable} == rows
+    assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.HOLISTIC} == {*rows, "count_distinct"}
     assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.DISTRIBUTIVE} == {
         *("min", "max", "sum", "count", "count_if", "bool_and", "bool_or")
     }

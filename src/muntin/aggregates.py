@@ -45,13 +45,22 @@ class Merge(Enum):
     CUSTOM = "a user's function"
     NONE = "not possible: the rows themselves are needed"
 
+    @property
+    def selective(self) -> bool:
+        """Whether merging gives one of the two partials, so that one that is merged twice does no harm."""
+        return self in (Merge.MIN, Merge.MAX, Merge.AND, Merge.OR, Merge.EARLIER, Merge.LATER)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a partial has the same size however many rows it stands for."""
+        return self not in (Merge.UNION, Merge.NONE)
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """What an aggregate computes, whatever column it is asked of."""
 
     name: str
-    kind: Kind
     merge: Merge
     partials: tuple[str, ...]
     """Names of the partial columns."""
@@ -63,12 +72,8 @@ class Function:
     """Make the result of the last partial and the aggregate's options; None stands for no rows that count."""
     inputs: tuple[int, ...] = (1,)
     """The numbers of columns that it may be given."""
-    invertible: bool = False
-    """A partial can be taken out again (sum, count)."""
-    selective: bool = False
-    """Combining two partials gives one of them (min, max)."""
-    overlap_safe: bool = False
-    """Combining partials that have rows in common does no harm (min, max, unions)."""
+    idempotent: bool = False
+    """Whether it is declared that rows may count twice without harm; what its merge says goes without declaring."""
     takes_time: bool = False
     """The event time is lifted too, before the column (first, last)."""
 
@@ -76,6 +81,19 @@ class Function:
     def mergeable(self) -> bool:
         """Whether partials can be combined at all."""
         return self.merge is not Merge.NONE
+
+    @property
+    def overlap_safe(self) -> bool:
+        """Whether partials that have rows in common may be combined: windows may then read any that they contain."""
+        return self.idempotent or self.merge.selective or self.merge is Merge.UNION
+
+    @property
+    def kind(self) -> Kind:
+        """How large a partial is; holistic aggregates have a price of their own, and no place in kernels."""
+        if not self.merge.bounded:
+            return Kind.HOLISTIC
+        alone = len(self.partials) == 1 and self.merge not in (Merge.SKETCH, Merge.CUSTOM)
+        return Kind.DISTRIBUTIVE if alone else Kind.ALGEBRAIC
 
 
 def is_column(given: object) -> bool:

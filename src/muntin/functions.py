@@ -10,60 +10,59 @@ from collections.abc import Callable
 from typing import Any
 
 from muntin import steps
-from muntin.aggregates import Aggregate, Function, Kind, Merge
+from muntin.aggregates import Aggregate, Function, Merge
 from muntin.errors import QueryError
 
 
 def _distributive(name: str, merge: Merge, **properties: Any) -> Function:
     lift, lower = steps.lift_value, steps.lower_first
-    return Function(name, Kind.DISTRIBUTIVE, merge, (name,), lift, steps.COMBINE[merge], lower, **properties)
+    return Function(name, merge, (name,), lift, steps.COMBINE[merge], lower, **properties)
 
 
 def _counting(name: str, lift: Callable[..., Any], inputs: tuple[int, ...]) -> Function:
     combine, lower = steps.add, steps.lower_count
-    return Function(name, Kind.DISTRIBUTIVE, Merge.SUM, ("count",), lift, combine, lower, inputs, invertible=True)
+    return Function(name, Merge.SUM, ("count",), lift, combine, lower, inputs)
 
 
 def _algebraic(
     name: str, merge: Merge, partials: str, lift: Callable[..., Any], lower: Callable[..., Any], **properties: Any
 ) -> Function:
     columns = tuple(partials.split())
-    return Function(name, Kind.ALGEBRAIC, merge, columns, lift, steps.COMBINE[merge], lower, **properties)
+    return Function(name, merge, columns, lift, steps.COMBINE[merge], lower, **properties)
 
 
 def _moments(name: str, lower: Callable[..., Any]) -> Function:
-    return _algebraic(name, Merge.MOMENTS, "count mean m2", steps.lift_moments, lower, invertible=True)
+    return _algebraic(name, Merge.MOMENTS, "count mean m2", steps.lift_moments, lower)
 
 
 def _comoments(name: str, lower: Callable[..., Any]) -> Function:
     columns = "count mean_x mean_y m2_x m2_y c_xy"
-    return _algebraic(name, Merge.COMOMENTS, columns, steps.lift_comoments, lower, inputs=(2,), invertible=True)
+    return _algebraic(name, Merge.COMOMENTS, columns, steps.lift_comoments, lower, inputs=(2,))
 
 
-def _sketch(name: str, *, overlap_safe: bool) -> Function:
+def _sketch(name: str, *, idempotent: bool) -> Function:
     refuse = steps.only_in_spark
-    return Function(name, Kind.ALGEBRAIC, Merge.SKETCH, ("sketch",), refuse, refuse, refuse, overlap_safe=overlap_safe)
+    return Function(name, Merge.SKETCH, ("sketch",), refuse, refuse, refuse, idempotent=idempotent)
 
 
 def _holistic(name: str, lower: Callable[..., Any]) -> Function:
-    return Function(name, Kind.HOLISTIC, Merge.NONE, (), steps.lift_list, steps.add, lower)
+    return Function(name, Merge.NONE, (), steps.lift_list, steps.add, lower)
 
 
 ColumnLike = str | Any
 """The name of a column, or a Spark Column."""
 
-_SELECTIVE: dict[str, Any] = {"selective": True, "overlap_safe": True}
 _BY_ORDER: dict[str, Any] = {"partials": "order value", "lift": steps.lift_value_by_order, "lower": steps.lower_second}
 _BY_TIME: dict[str, Any] = {"partials": "time value", "lift": steps.lift_value_by_time, "lower": steps.lower_second}
 
-MIN = _distributive("min", Merge.MIN, **_SELECTIVE)
-MAX = _distributive("max", Merge.MAX, **_SELECTIVE)
-SUM = _distributive("sum", Merge.SUM, invertible=True)
-BOOL_AND = _distributive("bool_and", Merge.AND, **_SELECTIVE)
-BOOL_OR = _distributive("bool_or", Merge.OR, **_SELECTIVE)
+MIN = _distributive("min", Merge.MIN)
+MAX = _distributive("max", Merge.MAX)
+SUM = _distributive("sum", Merge.SUM)
+BOOL_AND = _distributive("bool_and", Merge.AND)
+BOOL_OR = _distributive("bool_or", Merge.OR)
 COUNT = _counting("count", steps.lift_row, inputs=(0, 1))
 COUNT_IF = _counting("count_if", steps.lift_true, inputs=(1,))
-AVG = _algebraic("avg", Merge.SUM, "sum count", steps.lift_sum_count, steps.lower_mean, invertible=True)
+AVG = _algebraic("avg", Merge.SUM, "sum count", steps.lift_sum_count, steps.lower_mean)
 VARIANCE = _moments("variance", steps.lower_variance)
 VAR_POP = _moments("var_pop", steps.lower_var_pop)
 STDDEV = _moments("stddev", steps.lower_stddev)
@@ -71,17 +70,16 @@ STDDEV_POP = _moments("stddev_pop", steps.lower_stddev_pop)
 COVAR_SAMP = _comoments("covar_samp", steps.lower_covar_samp)
 COVAR_POP = _comoments("covar_pop", steps.lower_covar_pop)
 CORR = _comoments("corr", steps.lower_correlation)
-MIN_BY = _algebraic("min_by", Merge.EARLIER, inputs=(2,), **_BY_ORDER, **_SELECTIVE)
-MAX_BY = _algebraic("max_by", Merge.LATER, inputs=(2,), **_BY_ORDER, **_SELECTIVE)
-FIRST = _algebraic("first", Merge.EARLIER, takes_time=True, **_BY_TIME, **_SELECTIVE)
-LAST = _algebraic("last", Merge.LATER, takes_time=True, **_BY_TIME, **_SELECTIVE)
+MIN_BY = _algebraic("min_by", Merge.EARLIER, inputs=(2,), **_BY_ORDER)
+MAX_BY = _algebraic("max_by", Merge.LATER, inputs=(2,), **_BY_ORDER)
+FIRST = _algebraic("first", Merge.EARLIER, takes_time=True, **_BY_TIME)
+LAST = _algebraic("last", Merge.LATER, takes_time=True, **_BY_TIME)
 COUNT_DISTINCT = Function(
-    *("count_distinct", Kind.HOLISTIC, Merge.UNION, ("values",)),
+    *("count_distinct", Merge.UNION, ("values",)),
     *(steps.lift_set, steps.unite, steps.lower_size),
-    overlap_safe=True,
 )
-APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", overlap_safe=True)
-APPROX_QUANTILE = _sketch("approx_quantile", overlap_safe=False)
+APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", idempotent=True)
+APPROX_QUANTILE = _sketch("approx_quantile", idempotent=False)
 MEDIAN = _holistic("median", steps.lower_median)
 MODE = _holistic("mode", steps.lower_mode)
 PERCENTILE = _holistic("percentile", steps.lower_percentile)
@@ -247,14 +245,12 @@ def user_defined(
     combine: Callable[[Any, Any], Any],
     lower: Callable[[Any], Any],
     returns: str = "double",
-    invertible: bool = False,
-    selective: bool = False,
     overlap_safe: bool = False,
 ) -> Aggregate:
     """Make an aggregate of your own by lift, combine and lower; combine must be associative.
 
-    Rows with a null are left out. The result is of the Spark type that `returns` names. Say overlap_safe only if
-    combine(a, b) may count rows twice without harm.
+    Rows with a null are left out. The result is of the Spark type that `returns` names. Say overlap_safe if
+    combine(a, b) may count rows twice without harm, as a maximum does: windows then read any windows that they contain.
 
     >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
     >>> product.evaluate([(2,), (None,), (5,)])
@@ -269,16 +265,13 @@ def user_defined(
             )
     function = Function(
         name,
-        Kind.ALGEBRAIC,
         Merge.CUSTOM,
         ("state",),
         lambda *values: None if None in values else (lift(*values),),
         lambda a, b: (combine(a[0], b[0]),),
         lambda state, returns=returns: None if state is None else lower(state[0]),
         inputs=(len(columns),),
-        invertible=invertible,
-        selective=selective,
-        overlap_safe=overlap_safe,
+        idempotent=overlap_safe,
     )
     return Aggregate(function, columns, options=(("returns", returns),))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from muntin.aggregates import Aggregate, Merge
+from muntin.aggregates import Aggregate, Kind
 from muntin.duration import natural_unit
 from muntin.plan import Plan
 from muntin.plan import plan as plan_windows
@@ -44,8 +44,8 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
         columns = len(bundled.partials) or len(asked)
         work = Work(
             *(statistics, columns, len(events.keys), charged, len(bundled.shared)),
-            holistic=sum(not made.mergeable for made in bundled.recipes),
-            sets=sum(kept.part.how is Merge.UNION for kept in bundled.parts),
+            holistic=sum(one.function.kind is Kind.HOLISTIC and not one.function.mergeable for one in asked),
+            sets=sum(not kept.part.how.bounded for kept in bundled.parts),
         )
         return Bundle(asked, work, frozenset.intersection(*(able[one] for one in asked)))
 
