@@ -100,11 +100,11 @@ def _show(out: Console, df: DataFrame, title: str, windows: Iterable[Window], ag
     times: dict[Strategy, list[float]] = {"auto": [], "independent": []}
     with _step(out, "measuring: Muntin and the plain Spark plan in turn, three times"):
         for _ in range(3):
-            for strategy, found in times.items():
+            for strategy, seconds in times.items():
                 start = time.perf_counter()
                 mt.aggregate(df, **asked, strategy=strategy).write.format("noop").mode("overwrite").save()
-                found.append(time.perf_counter() - start)
-    ours, plain = (sorted(found)[1] for found in times.values())
+                seconds.append(time.perf_counter() - start)
+    ours, plain = (sorted(seconds)[1] for seconds in times.values())
     out.print(
         f"\n[bold green]Muntin {ours:.2f} s, plain Spark {plain:.2f} s: {plain / ours:.1f} times faster[/] "
         f"({len(asked['windows'])} windows, median of three)\n"

@@ -65,15 +65,15 @@ def _compared(batch: DataFrame, given: DataFrame, aggregates: list[mt.Aggregate]
 
 def _shown(query: object) -> Table:
     """Write a query's progress as a table."""
-    found = mt.progress(query)  # type: ignore[arg-type]
+    now = mt.progress(query)  # type: ignore[arg-type]
     table = Table("batches", "rows in", "rows out", "late", "state", "watermark", "last batch")
     table.add_row(
-        str(found.batches),
-        f"{found.rows_in:,}",
-        "?" if found.rows_out is None else f"{found.rows_out:,}",
-        f"{found.late:,}",
-        f"{found.state_rows:,}",
-        "none yet" if found.watermark is None else f"{found.watermark:%d %b %H:%M}",
-        f"{found.milliseconds / 1000:.2f} s",
+        str(now.batches),
+        f"{now.rows_in:,}",
+        "?" if now.rows_out is None else f"{now.rows_out:,}",
+        f"{now.late:,}",
+        f"{now.state_rows:,}",
+        "none yet" if now.watermark is None else f"{now.watermark:%d %b %H:%M}",
+        f"{now.milliseconds / 1000:.2f} s",
     )
     return table

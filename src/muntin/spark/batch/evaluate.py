@@ -7,6 +7,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
@@ -37,17 +38,17 @@ def _below(source: Source, groups: tuple[Group, ...], physical: PhysicalPlan) ->
 
 def _safe(source: Source, aggregates: tuple[Aggregate, ...], result: DataFrame) -> DataFrame:
     """Give the long layout of some aggregates under safe names, by their places in the query."""
-    places = {asked: place for place, asked in enumerate(source.query.aggregates)}
-    return result.toDF("id", "window", *source.events.keys, *(f"a{places[asked]}" for asked in aggregates))
+    safe = {asked: names.result(place) for place, asked in enumerate(source.query.aggregates)}
+    return result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *(safe[asked] for asked in aggregates))
 
 
 def _beside(source: Source, parts: list[DataFrame]) -> DataFrame:
     """Put the aggregates of each instance side by side: every part has all instances, each of them once."""
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    values = [f"any_value(a{place}, true) AS a{place}" for place in range(len(source.query.aggregates))]
-    together = rows.groupBy("id", "window", *source.events.keys).agg(*map(F.expr, values))
+    values = [f"any_value({name}, true) AS {name}" for name in names.results(len(source.query.aggregates))]
+    together = rows.groupBy(names.LABEL, names.WINDOW, *source.events.keys).agg(*map(F.expr, values))
     results = [_as_alone(made, name) for made, name in zip(source.events.recipes, source.events.plain, strict=True)]
-    return source.named(together, results, "id", "window")
+    return source.named(together, results, names.LABEL, names.WINDOW)
 
 
 def _as_alone(made: Recipe, name: Step) -> Step:

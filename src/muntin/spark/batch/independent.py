@@ -7,6 +7,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.spark.batch.native import plain
 from muntin.spark.input.source import Source, literal
 from muntin.window import Window
@@ -23,8 +24,8 @@ def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
 
 def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> DataFrame:
     """Evaluate one window over rows, whose groups some columns divide further."""
-    groups = plain(source, frame, spark_window("ts", window), *within)
-    return source.named(groups, source.events.plain, literal(window.label), "window")
+    groups = plain(source, frame, spark_window(names.TIMESTAMP, window), *within)
+    return source.named(groups, source.events.plain, literal(window.label), names.WINDOW)
 
 
 def spark_window(time: str, window: Window) -> Column:
@@ -42,7 +43,8 @@ def _statement(source: Source, windows: tuple[Window, ...], aggregates: list[str
     steps = ", ".join([*source.events.keys, *(f"{step} AS a{i}" for i, step in enumerate(aggregates))])
     branches = []
     for window in windows:
-        id, groups = f"coalesce({literal(window.label)}, '')", ", ".join([*source.events.keys, _window("ts", window)])
+        id = f"coalesce({literal(window.label)}, '')"
+        groups = ", ".join([*source.events.keys, _window(names.TIMESTAMP, window)])
         branches.append(f"SELECT {id} AS id, window, {steps} FROM {{rows}} GROUP BY {groups}")  # noqa: S608 - our own
     return source.events.frame.sparkSession.sql(_union(branches), rows=source.events.frame).toDF(*source.query.outputs)
 

@@ -16,7 +16,7 @@ from muntin.window import Window
 
 def expand(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     """Explode every row into its windows and aggregate once."""
-    frame = plain(source, exploded(source.events.rows, numbered(source, windows)), "w", "s")
+    frame = plain(source, exploded(source.events.rows, numbered(source, windows)), names.NUMBER, names.START)
     return source.finish(frame, source.events.plain)
 
 
@@ -32,12 +32,12 @@ def sliced(source: Source, grids: tuple[Grid, ...]) -> DataFrame:
 
 def merged(source: Source, frame: DataFrame) -> DataFrame:
     """Merge partials of the same key and window instance, and give the results."""
-    return source.finish(merge(source, frame, "w", "s"), source.events.lowered())
+    return source.finish(merge(source, frame, names.NUMBER, names.START), source.events.lowered())
 
 
 def plain(source: Source, frame: DataFrame, *within: str | Column) -> DataFrame:
     """Aggregate rows by key and some columns, as a Spark user writes it."""
-    columns = (named(made.plain, f"a{i}") for i, made in enumerate(source.events.recipes))
+    columns = (named(made.plain, names.result(i)) for i, made in enumerate(source.events.recipes))
     return frame.groupBy(*source.events.keys, *within).agg(*columns)
 
 

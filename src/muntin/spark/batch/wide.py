@@ -7,6 +7,7 @@ from collections import Counter
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.errors import QueryError
 from muntin.spark.input.source import Source, literal
 
@@ -48,13 +49,15 @@ def check_wide(source: Source) -> None:
 
 def wide(source: Source, result: DataFrame) -> DataFrame:
     """Turn the long layout wide; a window that has no rows, or does not end at that time, gives null."""
-    names = wide_names(source)
-    safe = {aggregate.name: f"a{i}" for i, aggregate in enumerate(source.query.aggregates)}
-    long = result.toDF("id", "window", *source.events.keys, *safe.values())
+    outputs = wide_names(source)
+    safe = {aggregate.name: names.result(i) for i, aggregate in enumerate(source.query.aggregates)}
+    long = result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *safe.values())
     cells = ", ".join(
-        f"any_value(CASE WHEN id = {literal(label)} THEN struct({safe[name]} AS value) END, true) AS c{i}"
-        for i, (name, label) in enumerate(names)
+        f"any_value(CASE WHEN {names.LABEL} = {literal(label)} THEN struct({safe[name]} AS value) END, true) "
+        f"AS {names.cell(i)}"
+        for i, (name, label) in enumerate(outputs)
     )
-    rows = long.groupBy(*source.events.keys, F.expr("window.`end` AS e")).agg(F.expr(f"struct({cells}) AS cells"))
-    columns = ["e", *source.events.keys, *(f"cells.c{i}.value AS c{i}" for i in range(len(names)))]
-    return rows.selectExpr(*columns).toDF(END, *source.query.by, *names.values())
+    end = F.expr(f"{names.WINDOW}.`end` AS {names.STOP}")
+    rows = long.groupBy(*source.events.keys, end).agg(F.expr(f"struct({cells}) AS cells"))
+    values = (f"cells.{names.cell(i)}.value AS {names.cell(i)}" for i in range(len(outputs)))
+    return rows.selectExpr(names.STOP, *source.events.keys, *values).toDF(END, *source.query.by, *outputs.values())

@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.aggregates import Aggregate, Expression
 from muntin.errors import QueryError
 from muntin.query import repeated
@@ -143,7 +144,7 @@ def check_keys(frame: DataFrame, by: Iterable[str], types: Iterable[T.DataType])
         if isinstance(given, (*ATOMS, T.StringType)):
             continue
         try:
-            _ = frame.groupBy(f"k{i}").count().schema
+            _ = frame.groupBy(names.key(i)).count().schema
         except AnalysisException as error:
             raise QueryError(
                 f"key {name!r} is of type {given.simpleString()}, which Spark cannot group by. Use another column."

@@ -10,6 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.aggregates import Aggregate, Function, Merge
 from muntin.spark.input.parts import Part, Recipe
 
@@ -21,11 +22,11 @@ def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataTy
     """
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
     values = f"struct({', '.join(f'{name} AS f{i}' for i, name in enumerate(inputs))})"
-    fields = [f"{time} AS t", f"{values} AS inputs"]
+    fields = [f"{time} AS {names.TIME}", f"{values} AS inputs"]
     ordered = all(map(_has_order, types))
 
     def lift(rows: list[Any]) -> bytes | None:
-        in_order = rows if ordered else sorted(rows, key=lambda row: (row["t"], row["text"]))
+        in_order = rows if ordered else sorted(rows, key=lambda row: (row[names.TIME], row["text"]))
         return _dump(_total(function, (function.lift(*row["inputs"]) for row in in_order)))
 
     def merge(parts: list[Any]) -> bytes | None:
@@ -40,7 +41,10 @@ def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataTy
     part = Part(
         Merge.CUSTOM,
         partials=(f"min({time})", lifted),
-        merge=lambda t, state: (f"min({t})", F.udf(merge, "binary")(_in_order(f"{t} AS t", f"{state} AS state"))),
+        merge=lambda t, state: (
+            f"min({t})",
+            F.udf(merge, "binary")(_in_order(f"{t} AS {names.TIME}", f"{state} AS state")),
+        ),
     )
     return Recipe(aggregate, lowered(lifted), (part,), lambda t, state: lowered(F.expr(state)))
 

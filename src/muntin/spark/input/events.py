@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.spark.input.parts import Part, Recipe, Step
 
 LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
@@ -39,7 +40,7 @@ class Events:
     @cached_property
     def keys(self) -> list[str]:
         """The safe names of the keys."""
-        return [f"k{i}" for i in range(len(self.key_types))]
+        return names.keys(len(self.key_types))
 
     @cached_property
     def parts(self) -> tuple[Kept, ...]:
@@ -54,18 +55,18 @@ class Events:
     @property
     def rows(self) -> DataFrame:
         """The rows that have an event time."""
-        return self.frame.where("t IS NOT NULL")
+        return self.frame.where(f"{names.TIME} IS NOT NULL")
 
     @property
     def plain(self) -> list[Step]:
         """The results of aggregates over rows."""
-        return [f"a{i}" for i in range(len(self.recipes))]
+        return [*names.results(len(self.recipes))]
 
     def lowered(self, prefix: str = "") -> list[Step]:
         """Give the results of the partial columns, whose names may have something before them."""
-        names = {kept.part.key: kept.names for kept in self.parts}
+        columns = {kept.part.key: kept.names for kept in self.parts}
         return [
-            made.lower(*(prefix + name for part in made.parts for name in names[part.key]))
+            made.lower(*(prefix + name for part in made.parts for name in columns[part.key]))
             for made in self.recipes
             if made.lower is not None
         ]
@@ -79,7 +80,7 @@ class Events:
         """Give rows as partials of themselves, with other columns that they have; what is shared only once."""
         partials = [f"{text} AS {name}" for name, text in self._lifts.items() if name not in self.shared]
         rest = [name for name in others if name not in self.shared]
-        return frame.selectExpr("t", *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
+        return frame.selectExpr(names.TIME, *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
 
     @cached_property
     def shared(self) -> dict[str, str]:
@@ -96,7 +97,7 @@ class Events:
     def _lifts(self) -> dict[str, str]:
         """The partials of one row."""
         return {
-            name: text for part, names in self.parts for name, text in zip(names, part.lift, strict=bool(part.lift))
+            name: text for part, columns in self.parts for name, text in zip(columns, part.lift, strict=bool(part.lift))
         }
 
     @cached_property
@@ -104,10 +105,10 @@ class Events:
         """The types of time, keys and partials; those of a row's partials are those of a slice's."""
         partials = [
             T.StructField(name, given)
-            for part, names in self.parts
-            for name, given in zip(names, part.types, strict=True)
+            for part, columns in self.parts
+            for name, given in zip(columns, part.types, strict=True)
         ]
-        return T.StructType([*(self.frame.schema[name] for name in ("t", *self.keys)), *partials])
+        return T.StructType([*(self.frame.schema[name] for name in (names.TIME, *self.keys)), *partials])
 
 
 def name_parts(recipes: tuple[Recipe, ...]) -> tuple[Kept, ...]:
@@ -115,7 +116,7 @@ def name_parts(recipes: tuple[Recipe, ...]) -> tuple[Kept, ...]:
     distinct = {part.key: part for made in recipes for part in made.parts}
     kept, place = [], 0
     for part in distinct.values():
-        kept.append(Kept(part, tuple(f"p{place + i}" for i in range(len(part.partials)))))
+        kept.append(Kept(part, tuple(names.partial(place + i) for i in range(len(part.partials)))))
         place += len(part.partials)
     return tuple(kept)
 

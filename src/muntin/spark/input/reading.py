@@ -10,6 +10,7 @@ from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.aggregates import Aggregate, Expression
 from muntin.errors import QueryError
 from muntin.query import Query, Windows, check_units
@@ -58,22 +59,22 @@ def read(
     check_names(df, [time, *keys], aggregates)
     inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
     check_expressions(df, [time, *keys], inputs, aggregated=not carry)
-    names = {column: f"v{i}" for i, column in enumerate(inputs)}
-    safe = ["ts", *(f"k{i}" for i in range(len(keys))), *names.values()]
+    values = {column: names.value(i) for i, column in enumerate(inputs)}
+    safe = [names.TIMESTAMP, *names.keys(len(keys)), *values.values()]
     try:
         frame = df.select(*(["*"] if carry else []), *map(column_of, (time, *keys, *inputs)))
-        frame = frame.toDF(*(f"c{i}" for i in range(len(df.columns) if carry else 0)), *safe)
+        frame = frame.toDF(*(names.carried(i) for i in range(len(df.columns) if carry else 0)), *safe)
         schema = frame.schema
     except AnalysisException as error:
         raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
-    zoned = check_time(df, time, schema["ts"].dataType)
-    frame = frame.selectExpr("*", f"{micros('ts', zoned=zoned)} AS t")
-    recipes = _made(frame, [(a, [schema[names[c]] for c in a.columns]) for a in aggregates])
-    key_types = tuple(schema[f"k{i}"].dataType for i in range(len(keys)))
+    zoned = check_time(df, time, schema[names.TIMESTAMP].dataType)
+    frame = frame.selectExpr("*", f"{micros(names.TIMESTAMP, zoned=zoned)} AS {names.TIME}")
+    recipes = _made(frame, [(a, [schema[values[c]] for c in a.columns]) for a in aggregates])
+    key_types = tuple(schema[key].dataType for key in names.keys(len(keys)))
     by = tuple(key.name for key in keys)
     check_keys(frame, by, key_types)
-    read = {key.value: f"k{i}" for i, key in enumerate(keys) if isinstance(key.value, str)} | names
-    carried = [(f"c{i}", read[name]) for i, name in enumerate(df.columns) if name in read] if carry else ()
+    read = {key.value: names.key(i) for i, key in enumerate(keys) if isinstance(key.value, str)} | values
+    carried = [(names.carried(i), read[name]) for i, name in enumerate(df.columns) if name in read] if carry else ()
     return Events(by, frame, key_types, zoned, recipes, tuple(carried))
 
 
@@ -96,7 +97,7 @@ def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
 def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
     """Give recipes with the types of results and partials."""
     parts = name_parts(recipes)
-    steps = {f"a{i}": made.plain for i, made in enumerate(recipes)}
+    steps = {names.result(i): made.plain for i, made in enumerate(recipes)}
     steps |= {name: step for kept in parts for name, step in zip(kept.names, kept.part.partials, strict=True)}
     schema = selected(frame, steps).schema
     typed = {
@@ -132,5 +133,5 @@ def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructFie
 
 
 def _recipe(aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
-    names, types = [field.name for field in inputs], [field.dataType for field in inputs]
-    return recipe(aggregate, names, types, "t", legacy=legacy)
+    columns, types = [field.name for field in inputs], [field.dataType for field in inputs]
+    return recipe(aggregate, columns, types, names.TIME, legacy=legacy)

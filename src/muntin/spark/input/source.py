@@ -10,6 +10,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.query import Query
 from muntin.spark.input.events import Events
@@ -59,7 +60,7 @@ class Source:
 
     def finish_with(self, frame: DataFrame, aggregates: Iterable[Step], label: str, range: str) -> DataFrame:
         """Give the long layout of rows that tell the label and the range of their window themselves."""
-        return self.named(frame, aggregates, label, self._stretch("s", f"s + {range}"))
+        return self.named(frame, aggregates, label, self._stretch(names.START, f"{names.START} + {range}"))
 
     def instance(self, start: str, end: str) -> Column:
         """Give a stretch of time with the metadata of Spark's own windows: that it is one, and what the time has.
@@ -67,28 +68,28 @@ class Source:
         Without the former, F.window_time and F.window would not take it; without the watermark's, nothing on a stream
         that is grouped by it would ever be closed.
         """
-        return F.expr(self._stretch(start, end)).alias("window", metadata=self._window_metadata)
+        return F.expr(self._stretch(start, end)).alias(names.WINDOW, metadata=self._window_metadata)
 
     def _stretch(self, start: str, end: str) -> str:
         return f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})"
 
     @cached_property
     def _window_metadata(self) -> dict[str, Any]:
-        return self.events.frame.schema["ts"].metadata | {WINDOW: True}
+        return self.events.frame.schema[names.TIMESTAMP].metadata | {WINDOW: True}
 
     def named(self, frame: DataFrame, aggregates: Iterable[Step], label: str, window: Step) -> DataFrame:
         """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
         steps = [f"coalesce({label}, '')", window, *self.events.keys, *aggregates]
-        result = selected(frame, {f"o{i}": step for i, step in enumerate(steps)})
+        result = selected(frame, {names.output(i): step for i, step in enumerate(steps)})
         kept = [self._window_metadata, *(self.events.frame.schema[key].metadata for key in self.events.keys)]
         for place, metadata in enumerate(kept, start=1):  # the way through Python, and a text, lose it
-            result = result.withMetadata(f"o{place}", metadata) if metadata else result
+            result = result.withMetadata(names.output(place), metadata) if metadata else result
         return result.toDF(*self.query.outputs)
 
 
 def _chosen(literals: Iterable[str]) -> str:
     """Give the literal whose place is the number of the window."""
-    return f"element_at(array({', '.join(literals)}), w + 1)"
+    return f"element_at(array({', '.join(literals)}), {names.NUMBER} + 1)"
 
 
 def literal(text: str) -> str:

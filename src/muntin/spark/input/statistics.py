@@ -9,6 +9,7 @@ import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from muntin import names
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
@@ -59,8 +60,8 @@ def measure(events: Events) -> Statistics:
 
 def first_rows(events: Events) -> Longs:
     """Give time and key, as a hash, of the first rows; one small job."""
-    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(found) else key for key, found in _keys(events))
-    rows = events.rows.selectExpr("t", f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
+    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(given) else key for key, given in _keys(events))
+    rows = events.rows.selectExpr(names.TIME, f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
     return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
 
@@ -68,9 +69,9 @@ def _keys(events: Events) -> Iterable[tuple[str, T.DataType]]:
     return zip(events.keys, events.key_types, strict=True)
 
 
-def _nested(found: T.DataType) -> bool:
+def _nested(given: T.DataType) -> bool:
     """Tell whether a type may hold maps, which Spark groups by but does not hash."""
-    return isinstance(found, T.ArrayType | T.MapType | T.StructType)
+    return isinstance(given, T.ArrayType | T.MapType | T.StructType)
 
 
 def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
@@ -91,8 +92,8 @@ def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
 def _distinct(codes: Longs, rows: int) -> int:
     """Estimate distinct keys of all rows: those seen, and more where many were seen only once (Chao's estimator)."""
     counts = np.unique(np.unique(codes, return_counts=True)[1], return_counts=True)
-    found = dict(zip(counts[0].tolist(), counts[1].tolist(), strict=True))
-    seen, once, twice = sum(found.values()), found.get(1, 0), found.get(2, 0)
+    often = dict(zip(counts[0].tolist(), counts[1].tolist(), strict=True))
+    seen, once, twice = sum(often.values()), often.get(1, 0), often.get(2, 0)
     if seen == len(codes) and seen > 1:  # every key is new: they grow with the rows
         return max(1, rows // 2)
     return max(1, min(rows, int(seen + once * once / (2 * max(1, twice)))))
