@@ -84,7 +84,9 @@ def _weighed(
         elif all(ways):
             groups = tuple(group for priced in ways for group in min(priced, key=total))
             out = sum(bundles[0].work.instances(window) for window in windows)
-            yield PhysicalPlan(groups, strategy, statistics, joining=sum(b.work.joined(out) for b in bundles))
+            yield PhysicalPlan(
+                groups, strategy, statistics, joining=sum(b.work.prices.of(b.work.joined(out)) for b in bundles)
+            )
 
 
 def _groups(bundle: Bundle, windows: tuple[Window, ...], shape: Shape) -> tuple[Group, ...]:

@@ -1,24 +1,51 @@
-"""What one unit of each kind of work costs on Spark, in core-microseconds (docs/cost_model.md)."""
+"""One price model for batch, streams and rolling windows: what one unit of each kind of work costs on Spark.
+
+A plan is so many units of each kind, its cost is their sum, each times its price (docs/cost_model.md). Prices are
+core-microseconds; `muntin bench calibrate` measures them. Only the order of costs matters.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+Amounts = Mapping[str, float]
+"""Units of work, by the names of their prices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Core-microseconds for one unit of each kind of work, measured on two cores (docs/cost_model.md)."""
+    """Core-microseconds for one unit of each kind of work, measured on two cores."""
 
+    # Rows in Spark SQL
     scan: float = 0.10
+    """A row read."""
+    value: float = 0.02
+    """A value of a row read, or brought back from Python."""
     group: float = 0.11
     """A row into a hash aggregation."""
     window: float = 0.10
     """A row given its window structs by Spark, more than a group costs."""
+    explode: float = 0.18
+    """A row or slice placed in one of its instances."""
+    grid: float = 0.01
+    """A row compared with one more grid to find its slice."""
     emit: float = 0.75
     """A group out of a hash aggregation, its shuffle included."""
-    explode: float = 0.18
+    merge: float = 0.2
+    """A partial merged with those of other batches, more than a group costs."""
     exchange: float = 0.60
     """A row shuffled and sorted by key and time."""
+    join: float = 1.0
+    """A result row put together with what other aggregates have for the same instance."""
+    holistic: float = 0.8
+    """A row kept for an aggregate that needs all rows of an instance."""
+    distinct: float = 0.9
+    """A row into an exact distinct count."""
+    member: float = 0.5
+    """A value put into a set."""
+
+    # Rows in Python
     transfer: float = 0.09
     """A row to Python."""
     column: float = 0.04
@@ -29,19 +56,66 @@ class Prices:
     """A row sorted in Python."""
     element: float = 0.004
     """A value read by a kernel."""
-    join: float = 1.0
-    """A result row put together with what other aggregates have for the same instance."""
-    holistic: float = 0.8
-    """A row kept for an aggregate that needs all rows of an instance."""
-    distinct: float = 0.9
-    """A row into an exact distinct count."""
-    member: float = 0.5
-    """A value put into a set."""
+
+    # Whatever the rows
     branch: float = 60_000
     """A branch of a union: planned, compiled, scheduled."""
     stage: float = 150_000
     """A shuffle."""
     python: float = 50_000
     """A stage in Python."""
-    task: int = 100_000
-    """Rows that a kernel at the source takes at once."""
+
+    # Streams
+    state_row: float = 0.8
+    """A row into an aggregation with state, given its window."""
+    state: float = 45
+    """A group restored, updated, written and at last removed."""
+    passing: float = 25
+    """A group that is written and, most often, removed in the same micro-batch."""
+    look: float = 0.2
+    """A group looked at, to see whether the watermark has closed it: all of them, in every micro-batch."""
+    state_python: float = 12
+    """A row to a Python process with state."""
+    packed: float = 0.05
+    """A slice packed with others, read and written in every micro-batch."""
+    operator: float = 100_000
+    """An operator with state in a micro-batch: its stores are opened and committed."""
+    state_branch: float = 60_000
+    """A branch of a union in a micro-batch, with a scan of its own."""
+
+    # Rolling windows; what both ways need, the scan, the shuffle and the sort, is left out
+    frame: float = 0.4
+    """A row given the frame of one range by plain Spark."""
+    frame_aggregate: float = 0.25
+    """An aggregate begun for a frame by plain Spark."""
+    frame_look: float = 0.02
+    """A row of a frame read again for one aggregate by plain Spark."""
+    frame_climb: float = 0.25
+    """A level of Spark's segment tree, for one aggregate."""
+    frame_row: float = 0.5
+    """A row to Python and back, before any column."""
+    carried: float = 0.15
+    """A column to Python and back."""
+    frame_result: float = 0.3
+    """A partial of one frame reduced, sent back and lowered."""
+
+    def of(self, amounts: Amounts) -> float:
+        """Price units of work.
+
+        >>> Prices().of({"scan": 1000, "stage": 1})
+        150100.0
+        """
+        return float(sum(getattr(self, name) * units for name, units in amounts.items()))
+
+
+def added(*parts: Amounts) -> dict[str, float]:
+    """Add units of work.
+
+    >>> added({"scan": 1, "group": 2}, {"scan": 3})
+    {'scan': 4, 'group': 2}
+    """
+    together: dict[str, float] = {}
+    for part in parts:
+        for name, units in part.items():
+            together[name] = together.get(name, 0) + units
+    return together

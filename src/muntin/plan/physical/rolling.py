@@ -8,26 +8,12 @@ from enum import Enum
 from math import log2
 
 from muntin.aggregates import Aggregate
+from muntin.plan.physical.prices import added
 from muntin.plan.physical.work import Work
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.rolling import outline_of_rolling
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
-
-FRAME = 0.4
-"""A row given the frame of one range by plain Spark."""
-AGGREGATE = 0.25
-"""An aggregate begun for a frame by plain Spark."""
-LOOK = 0.02
-"""A row of a frame read again for one aggregate by plain Spark."""
-CLIMB = 0.25
-"""A level of Spark's segment tree, for one aggregate."""
-ROW = 0.5
-"""A row to Python and back, before any column."""
-CARRIED = 0.15
-"""A column to Python and back."""
-RESULT = 0.3
-"""A partial of one frame reduced, sent back and lowered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +36,20 @@ class Rolling:
         >>> round(Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain())
         6200
         """
-        looks = sum(CLIMB * log2(2 + rows) if self.segment_tree else LOOK * rows for rows in self.frames)
-        frames = len(self.frames)
-        return self.work.statistics.rows * (FRAME * frames + self.aggregates * (AGGREGATE * frames + looks))
+        rows, frames = self.work.statistics.rows, len(self.frames)
+        units: dict[str, float] = {"frame": rows * frames, "frame_aggregate": rows * self.aggregates * frames}
+        if self.segment_tree:
+            units["frame_climb"] = rows * self.aggregates * sum(log2(2 + length) for length in self.frames)
+        else:
+            units["frame_look"] = rows * self.aggregates * sum(self.frames)
+        return self.work.prices.of(units)
 
     def kernel(self) -> float:
         """Price the way to Python and back, and the kernels."""
         work, rows = self.work, self.work.statistics.rows
-        results = work.columns * len(self.frames)
-        return 2 * work.prices.python + work.sent_rows() + rows * (ROW + CARRIED * self.carried + RESULT * results)
+        own = {"python": 2, "frame_row": rows, "carried": rows * self.carried}
+        own["frame_result"] = rows * work.columns * len(self.frames)
+        return work.prices.of(added(own, work.sent_rows()))
 
 
 class RollingShape(Enum):

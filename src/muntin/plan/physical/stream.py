@@ -16,6 +16,7 @@ from muntin.plan.forest.logical import Plan
 from muntin.plan.forest.planner import plan as plan_windows
 from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.options import StreamOptions
+from muntin.plan.physical.prices import added
 from muntin.plan.physical.stream_work import State, StreamLoad, StreamWork
 from muntin.plan.rate import unit_of
 from muntin.plan.show.outline import Outline
@@ -130,31 +131,36 @@ def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -
     if shape.uses_slices:
         grids = slicing(windows)
         return *_sliced(stream, stream.load(windows), density(grids), shape), grids
-    work, p, rows = stream.work, stream.prices, stream.work.statistics.rows
+    work, rows, batches = stream.work, stream.work.statistics.rows, stream.batches
     copies = sum(work.copies(window) for window in windows)
     opened = {w: stream.kept(w.slide, work.copies(w), w.range + stream.behind) for w in windows}
     touched = sum(stream.touched(w.slide, ceil(work.copies(w))) for w in windows)
     held = sum(opened.values())
-    cost = rows * copies * p.row * stream.wide + touched * p.state + stream.batches * held * p.look
+    own = {"state_row": rows * copies * work.wide, "state": touched, "look": batches * held}
     if shape is StreamShape.EXPAND:
-        return cost + stream.read + stream.batches * p.operator, (State("windows", held),), ()
-    cost += len(windows) * (stream.read + stream.batches * (p.operator + p.branch)) + rows * copies * work.prices.window
-    return cost, tuple(State(f"window {window.label}", rows) for window, rows in opened.items()), ()
+        cost = work.prices.of(added(own, work.reading(), {"operator": batches}))
+        return cost, (State("windows", held),), ()
+    each = len(windows)
+    own |= {"operator": each * batches, "state_branch": each * batches, "window": rows * copies}
+    states = tuple(State(f"window {window.label}", kept) for window, kept in opened.items())
+    return work.prices.of(added(own, work.reading(each))), states, ()
 
 
 def _sliced(stream: StreamWork, load: StreamLoad, edges: float, shape: StreamShape) -> tuple[float, tuple[State, ...]]:
     """Price a load that is cut at so many edges per microsecond; give also its state."""
-    work, p, rows = stream.work, stream.prices, stream.work.statistics.rows
+    work, rows, batches = stream.work, stream.work.statistics.rows, stream.batches
     if shape is StreamShape.CHAIN:
         slices = stream.kept(1 / edges, 1, stream.behind)
         exploded = min(rows, work.sliced(edges)) * load.copies
-        cost = stream.read + 2 * stream.batches * p.operator + (rows + exploded) * p.row * stream.wide
-        cost += stream.touched(1 / edges, 1) * p.state + load.touched * p.passing
-        cost += stream.batches * (slices + load.merged) * p.look
-        return cost, (State("slices", slices), State("windows", load.merged))
+        own = {"operator": 2 * batches, "state_row": (rows + exploded) * work.wide}
+        own |= {"state": stream.touched(1 / edges, 1), "passing": load.touched}
+        own["look"] = batches * (slices + load.merged)
+        states = State("slices", slices), State("windows", load.merged)
+        return work.prices.of(added(own, work.reading())), states
     slices = stream.kept(1 / edges, 1, load.longest + stream.behind)
-    cost = stream.read + stream.batches * (p.operator + work.prices.python) + rows * p.python
-    return cost + stream.batches * slices * p.packed + work.returned(load.out), (State("packed slices", slices),)
+    own = {"operator": batches, "python": batches, "state_python": rows, "packed": batches * slices}
+    cost = work.prices.of(added(own, work.reading(), work.returned(load.out)))
+    return cost, (State("packed slices", slices),)
 
 
 def sliced_in_queries(
@@ -164,7 +170,7 @@ def sliced_in_queries(
 
     An operator has one slicing, so a query has one. A further query reads the stream once more.
     """
-    further = stream.batches * stream.prices.branch
+    further = stream.batches * stream.work.prices.state_branch
 
     def charge(load: StreamLoad, edges: float, grids: int) -> float:
         return further + _sliced(stream, load, edges, shape)[0]

@@ -9,29 +9,8 @@ from math import ceil
 from muntin.plan.physical.work import Work
 from muntin.window import Window
 
-
-@dataclass(frozen=True, slots=True)
-class StreamPrices:
-    """Core-microseconds for one unit of each kind of work in a micro-batch."""
-
-    row: float = 0.8
-    """A row into an aggregation with state, given its window."""
-    state: float = 45
-    """A group restored, updated, written and at last removed."""
-    passing: float = 25
-    """A group that is written and, most often, removed in the same micro-batch."""
-    look: float = 0.2
-    """A group looked at, to see whether the watermark has closed it: all of them, in every micro-batch."""
-    python: float = 12
-    """A row to a Python process with state."""
-    packed: float = 0.05
-    """A slice packed with others, read and written in every micro-batch."""
-    operator: float = 100_000
-    """An operator with state in a micro-batch: its stores are opened and committed."""
-    branch: float = 60_000
-    """A branch of a union in a micro-batch, with a scan of its own."""
-    batch: int = 1_000_000
-    """Rows in a micro-batch."""
+BATCH_ROWS = 1_000_000
+"""Rows in a micro-batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +28,16 @@ class StreamWork:
     work: Work
     delay: int
     """The watermark's delay, in microseconds."""
-    prices: StreamPrices = StreamPrices()
 
     @property
     def batches(self) -> float:
         """Micro-batches in the stretch that the statistics describe."""
-        return max(1.0, self.work.statistics.rows / self.prices.batch)
+        return max(1.0, self.work.statistics.rows / BATCH_ROWS)
 
     @property
     def behind(self) -> float:
         """How long before the latest event the watermark stands: its delay, and a micro-batch."""
         return self.delay + self.work.statistics.span / self.batches
-
-    @property
-    def wide(self) -> float:
-        """How much dearer rows are for their columns and keys."""
-        return 1 + 0.25 * (self.work.columns - 1) + 0.15 * self.work.keys
-
-    @property
-    def read(self) -> float:
-        """What it costs to read all rows once."""
-        work = self.work
-        return work.statistics.rows * (work.prices.scan + 0.02 * (work.columns + work.keys))
 
     def kept(self, slide: float, copies: float, stay: float) -> float:
         """Estimate the groups that have rows, of those that begin every slide and stay for some time."""

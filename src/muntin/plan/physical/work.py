@@ -6,11 +6,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import ceil, exp
 
-from muntin.plan.physical.prices import Prices
+from muntin.plan.physical.prices import Amounts, Prices, added
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.slicing.grids import Grid, density
 from muntin.plan.statistics import Statistics
 from muntin.window import Window
+
+TASK_ROWS = 100_000
+"""Rows that a kernel at the source takes at once."""
+WIDER_BY_COLUMN = 0.25
+"""How much dearer a row of an aggregation is for one more partial column."""
+WIDER_BY_KEY = 0.15
+"""How much dearer a row of an aggregation is for one more key."""
+JOINED_BY_COLUMN = 0.1
+"""How much dearer a result row that is joined is for one more column."""
+READ_AGAIN = 6
+"""Partials that an instance reads where windows read one another."""
+WRITTEN = 4
+"""What an instance costs a kernel beside what it reads, in values read."""
+MERGED = 0.8
+"""The share of a group's price that an instance costs which was reduced at the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +72,10 @@ class Work:
     sets: int = 0
     """Aggregates whose partials are sets, which grow with the rows."""
 
-    def joined(self, rows: float) -> float:
-        """Price result rows that are put together with those of other aggregates."""
-        return self.prices.stage + rows * self.prices.join * (1 + 0.15 * self.keys + 0.1 * self.columns)
+    @property
+    def wide(self) -> float:
+        """How much dearer rows of aggregations are for their columns and keys."""
+        return 1 + WIDER_BY_COLUMN * (self.columns - 1) + WIDER_BY_KEY * self.keys
 
     def occupied(self, cells: float, marks: float) -> float:
         """Estimate how many of some cells are hit by marks thrown at random."""
@@ -94,72 +110,92 @@ class Work:
     def per_batch(self, slide: float, copies: float) -> float:
         """Estimate the rows that a kernel at the source gives for a window, or for slices, over all its batches."""
         s = self.statistics
-        batches = max(1.0, s.rows / self.prices.task)
+        batches = max(1.0, s.rows / TASK_ROWS)
         stretch = s.span / batches if s.ordered else s.span
         cells = s.keys * (stretch / slide + copies)
-        return batches * self.occupied(cells, copies * min(s.rows, self.prices.task))
+        return batches * self.occupied(cells, copies * min(s.rows, TASK_ROWS))
 
-    def combining(self, load: Load, rows: float) -> float:
-        """Price the kernels for some windows over rows, and what they give back."""
-        reads = min(rows * load.windows, rows + 6 * load.out)  # windows read one another, not the rows
-        return self.prices.element * (1 + self.columns) * (reads + 4 * load.out) + self.returned(load.out)
+    def joined(self, rows: float) -> Amounts:
+        """Put result rows together with those of other aggregates."""
+        return {"stage": 1, "join": rows * (1 + WIDER_BY_KEY * self.keys + JOINED_BY_COLUMN * self.columns)}
 
-    def returned(self, rows: float) -> float:
-        """Price rows that come back from Python."""
-        return rows * (self.prices.back + 0.02 * (self.columns + self.keys))
+    def reading(self, times: float = 1) -> Amounts:
+        """Read all rows so many times."""
+        rows = times * self.statistics.rows
+        return {"scan": rows, "value": rows * (self.columns + self.keys)}
 
-    def sent(self, rows: float) -> float:
-        """Price partials that go to Python."""
-        return rows * (self.prices.transfer + self.prices.column * (1 + self.keys + self.columns))
+    def heavy(self, rows: float) -> Amounts:
+        """Take rows into aggregates that need all of them, or all that are distinct."""
+        return {"holistic": rows * self.holistic, "distinct": rows * self.sets}
 
-    def sent_rows(self) -> float:
-        """Price all rows that go to Python, each a partial of itself."""
+    def combining(self, load: Load, rows: float) -> Amounts:
+        """Combine rows by kernels for some windows, which read one another, and give the instances back."""
+        reads = min(rows * load.windows, rows + READ_AGAIN * load.out)
+        return added({"element": (1 + self.columns) * (reads + WRITTEN * load.out)}, self.returned(load.out))
+
+    def returned(self, rows: float) -> Amounts:
+        """Bring rows back from Python."""
+        return {"back": rows, "value": rows * (self.columns + self.keys)}
+
+    def sent(self, rows: float) -> Amounts:
+        """Send partials to Python."""
+        return {"transfer": rows, "column": rows * (1 + self.keys + self.columns)}
+
+    def sent_rows(self) -> Amounts:
+        """Send all rows to Python, each a partial of itself, and what is the same only once."""
         rows = self.statistics.rows
-        return self.sent(rows) - rows * self.prices.column * self.shared
+        return {"transfer": rows, "column": rows * (1 + self.keys + self.columns - self.shared)}
+
+    def ordering(self) -> Amounts:
+        """Sort all rows in Python, unless they come in order of one key."""
+        s = self.statistics
+        return {} if s.ordered and s.keys <= 1 else {"order": s.rows}
+
+
+def amounts(work: Work, load: Load, shape: Shape) -> tuple[Amounts, float]:
+    """Count the units of work of a load in one shape; give also the rows between the two steps."""
+    rows, out, wide = work.statistics.rows, load.out, work.wide
+    slices = work.sliced(load.edges) if shape.uses_slices else 0.0
+    match shape:
+        case Shape.INDEPENDENT:
+            copies, each = rows * load.copies, load.windows
+            own = {"branch": each, "stage": each, "group": copies * wide, "window": copies, "emit": out * wide}
+            return added(own, work.reading(each), work.heavy(copies)), slices
+        case Shape.EXPAND:
+            copies = rows * load.copies
+            own = {"branch": 1, "stage": 1, "group": copies * wide, "explode": copies, "emit": out * wide}
+            return added(own, work.reading(), work.heavy(copies)), slices
+        case Shape.SLICES_EXPLODE:
+            copies = slices * load.copies
+            own = {"branch": 1, "stage": 2, "group": (rows + copies) * wide, "explode": copies}
+            own |= {"emit": (slices + out) * wide, "member": work.sets * rows * (1 + load.copies)}
+            return added(own, work.reading()), slices
+        case Shape.SLICES_KERNEL:
+            own = {"branch": 1, "stage": 2, "python": 1, "group": rows * wide, "grid": rows * load.grids * wide}
+            own |= {"emit": slices * wide, "exchange": slices * wide}
+            return added(own, work.reading(), work.sent(slices), work.combining(load, slices)), slices
+        case Shape.SOURCE_SLICES_KERNEL:
+            slices = work.per_batch(1 / load.edges, 1)
+            own = {
+                "branch": 1,
+                "stage": 1,
+                "python": 2,
+                "element": rows * (1 + work.columns),
+                "exchange": slices * wide,
+            }
+            sliced = added(work.reading(), work.sent_rows(), work.ordering(), work.returned(slices))
+            return added(own, sliced, work.sent(slices), work.combining(load, slices)), slices
+        case Shape.ROWS_KERNEL:
+            own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * wide}
+            return added(own, work.reading(), work.sent_rows(), work.combining(load, rows)), slices
+    parts = load.parts  # windows at the source
+    own = {"branch": 1, "stage": 1, "python": 1, "group": parts * wide, "merge": parts * wide}
+    own |= {"emit": MERGED * out * wide}
+    taken = added(work.reading(), work.sent_rows(), work.ordering())
+    return added(own, taken, work.combining(load, rows), work.returned(max(0.0, parts - out))), parts
 
 
 def cost(work: Work, load: Load, shape: Shape) -> tuple[float, float]:
     """Price a load in one shape; give also the rows between the two steps."""
-    p, rows, out = work.prices, work.statistics.rows, load.out
-    wide = 1 + 0.25 * (work.columns - 1) + 0.15 * work.keys
-    read = rows * (p.scan + 0.02 * (work.columns + work.keys))
-    heavy = work.holistic * p.holistic + work.sets * p.distinct
-    slices = work.sliced(load.edges) if shape.uses_slices else 0.0
-    match shape:
-        case Shape.INDEPENDENT:
-            copies = rows * load.copies
-            cost = load.windows * (p.branch + p.stage + read)
-            cost += copies * (p.group * wide + p.window + heavy) + out * p.emit * wide
-        case Shape.EXPAND:
-            copies = rows * load.copies
-            cost = p.branch + p.stage + read + copies * (p.group * wide + p.explode + heavy) + out * p.emit * wide
-        case Shape.SLICES_EXPLODE:
-            copies = slices * load.copies
-            cost = p.branch + 2 * p.stage + read + rows * p.group * wide + slices * p.emit * wide
-            cost += copies * (p.group * wide + p.explode) + out * p.emit * wide
-            cost += (
-                work.sets * p.member * (rows + rows * load.copies)
-            )  # each value into its slice, and into its windows
-        case Shape.SLICES_KERNEL:
-            cost = p.branch + 2 * p.stage + p.python + read + rows * (p.group + 0.01 * load.grids) * wide
-            cost += slices * (p.emit + p.exchange) * wide + work.sent(slices) + work.combining(load, slices)
-        case Shape.SOURCE_SLICES_KERNEL:
-            slices = work.per_batch(1 / load.edges, 1)
-            cost = p.branch + p.stage + 2 * p.python + read + work.sent_rows() + _ordering(work)
-            cost += rows * p.element * (1 + work.columns) + work.returned(slices)
-            cost += slices * p.exchange * wide + work.sent(slices) + work.combining(load, slices)
-        case Shape.ROWS_KERNEL:
-            cost = p.branch + p.stage + p.python + read + rows * p.exchange * wide
-            cost += work.sent_rows() + work.combining(load, rows)
-        case Shape.SOURCE_KERNEL:
-            slices = parts = load.parts
-            cost = p.branch + p.stage + p.python + read + work.sent_rows() + _ordering(work)
-            cost += work.combining(load, rows) + work.returned(max(0.0, parts - out))
-            cost += parts * (p.group + 0.2) * wide + out * p.emit * wide * 0.8
-    return cost, slices
-
-
-def _ordering(work: Work) -> float:
-    """Price the sort in Python, which rows in order of one key do without."""
-    s = work.statistics
-    return 0.0 if s.ordered and s.keys <= 1 else s.rows * work.prices.order
+    units, between = amounts(work, load, shape)
+    return work.prices.of(units), between

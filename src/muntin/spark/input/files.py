@@ -1,4 +1,4 @@
-"""The files that a stream reads, found in its plan, and the same plan over other rows.
+"""The files that a stream reads, as its plan names them, and the same plan over other rows.
 
 Spark's public interface has neither, so this goes beneath it.
 """

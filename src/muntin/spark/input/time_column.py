@@ -18,9 +18,9 @@ def conversion(values: DataFrame, time: Expression) -> list[str]:
 
     What a number counts shows in its size: that takes a look at one value, so a small job, unless they are a stream.
     """
-    found = values.schema[0].dataType
+    given = values.schema[0].dataType
     text = repr(time.value) if isinstance(time.value, str) else "…"
-    match found:
+    match given:
         case T.StringType():
             return [f"Use time=F.to_timestamp({text})."]
         case T.DateType():
@@ -28,8 +28,8 @@ def conversion(values: DataFrame, time: Expression) -> list[str]:
         case T.NumericType():
             value = None if values.isStreaming else _some(values)
             if value is not None and (unit := unit_of(value)):
-                return [f"Its value {value} looks like {unit} since 1970: use time={_call(unit, text, found)}."]
-            choices = " or ".join(_call(unit, text, found) for unit in ("seconds", "millis", "micros"))
+                return [f"Its value {value} looks like {unit} since 1970: use time={_call(unit, text, given)}."]
+            choices = " or ".join(_call(unit, text, given) for unit in ("seconds", "millis", "micros"))
             return [f"Use time={choices}, by what its numbers count."]
     return []
 
@@ -43,11 +43,11 @@ def unit_of(value: float) -> str | None:
     return next((unit for unit, least in _UNITS.items() if least <= abs(value) < 1000 * least), None)
 
 
-def _call(unit: str, text: str, found: T.DataType) -> str:
+def _call(unit: str, text: str, given: T.DataType) -> str:
     """Write the conversion; only that of seconds takes fractions."""
     if unit == "nanos":  # what F.timestamp_nanos gives cannot be read in Python
         return f"F.timestamp_micros((F.col({text}) / 1000).cast('long'))"
-    whole = unit == "seconds" or isinstance(found, T.IntegralType)
+    whole = unit == "seconds" or isinstance(given, T.IntegralType)
     return f"F.timestamp_{unit}({text})" if whole else f"F.timestamp_{unit}(F.col({text}).cast('long'))"
 
 
