@@ -252,6 +252,17 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
     _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", rows, rounds=rounds, sets=sets, seeds="0, 1, …")
 
 
+@bench.command("calibrate")
+@_rounds("shape", default=3)
+@_data
+@_out("calibrate")
+def bench_calibrate(rounds: int, data: Path, out: Path) -> None:
+    """Measure every shape in a small design of experiments, and solve for the prices of the cost model."""
+    from muntin.bench.experiments.calibrate import calibrate
+
+    _run("calibrate", out, calibrate(data.absolute(), rounds, _say), rounds=rounds)
+
+
 def _peers(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:
     with _extras_as_messages():
         from muntin.bench.experiments.peers import peers

@@ -40,13 +40,7 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
     charged, hint = prices(events)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
-        bundled = source.only(asked).events
-        columns = len(bundled.partials) or len(asked)
-        work = Work(
-            *(statistics, columns, len(events.keys), charged, len(bundled.shared)),
-            holistic=sum(one.function.kind is Kind.HOLISTIC and not one.function.mergeable for one in asked),
-            sets=sum(not kept.part.how.bounded for kept in bundled.parts),
-        )
+        work = work_of(source.only(asked).events, statistics, charged)
         return Bundle(asked, work, frozenset.intersection(*(able[one] for one in asked)))
 
     physical = choose(bundling, classes, windows, strategy)
@@ -56,6 +50,16 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
         groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
         logical=logical,
         notes=(*_notes(events, keys), *hint),
+    )
+
+
+def work_of(events: Events, statistics: Statistics, prices: Prices) -> Work:
+    """Give the size of all aggregates over an input."""
+    asked = [made.aggregate.function for made in events.recipes]
+    return Work(
+        *(statistics, len(events.partials) or len(asked), len(events.keys), prices, len(events.shared)),
+        holistic=sum(function.kind is Kind.HOLISTIC and not function.mergeable for function in asked),
+        sets=sum(not kept.part.how.bounded for kept in events.parts),
     )
 
 
