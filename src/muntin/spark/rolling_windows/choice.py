@@ -1,0 +1,71 @@
+"""The plan of a rolling query: plain window functions or kernels, by cost."""
+
+from __future__ import annotations
+
+from muntin.choices import RollingStrategy
+from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, frame_rows
+from muntin.plan.physical.work import Work
+from muntin.plan.statistics import Statistics
+from muntin.spark.batch.choice import prices
+from muntin.spark.input.checking import is_set
+from muntin.spark.input.statistics import measure
+from muntin.spark.input.travel import travels
+from muntin.spark.rolling_windows.request import Request
+from muntin.spark.workers.layout import obstacle
+from muntin.spark.workers.techniques import expected, kinds_of
+
+ROLLING_STRATEGIES = {
+    "auto": (RollingShape.INDEPENDENT, RollingShape.KERNEL),
+    "independent": (RollingShape.INDEPENDENT,),
+    "kernel": (RollingShape.KERNEL,),
+}
+ASSUMED = Statistics(1_000_000, source="assumed")
+"""What stands for statistics where nothing depends on them."""
+
+
+def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statistics | None) -> RollingPlan:
+    """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
+    stopped = kernel_obstacle(request) if strategy != "independent" else None
+    shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
+    if statistics is None:
+        statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
+    sizes = _sizes(request, statistics)
+    costs = {RollingShape.INDEPENDENT: sizes.plain(), RollingShape.KERNEL: sizes.kernel()}
+    weighed = sorted(shapes, key=costs.__getitem__)
+    return RollingPlan(
+        weighed[0],
+        strategy,
+        request.frames.labels,
+        statistics,
+        tuple((shape.name.lower(), costs[shape]) for shape in weighed),
+        (f"kernels are left out: {stopped}",) if stopped else (),
+        tuple(made.aggregate for made in request.events.recipes),
+        sizes.frames,
+        _techniques(request, sizes.frames) if weighed[0] is RollingShape.KERNEL else (),
+    )
+
+
+def _techniques(request: Request, lengths: tuple[float, ...]) -> tuple[str, ...]:
+    """Say how frames of several rows will be combined; the choice itself is made for every batch."""
+    kinds = kinds_of(request.events)
+    frames = zip(request.frames.labels, lengths, strict=True)
+    return tuple(f"{label} by {expected(kinds, rows, 1)}" for label, rows in frames if rows >= 2)
+
+
+def kernel_obstacle(request: Request) -> str | None:
+    """Say why kernels cannot take a query; None if they can."""
+    schema = request.events.frame.schema
+    for name, safe in zip(request.columns, request.carried, strict=True):
+        if not travels(schema[safe].dataType):
+            return f"column {name!r} is of type {schema[safe].dataType.simpleString()}, which Arrow does not carry"
+    return obstacle(request.events)
+
+
+def _sizes(request: Request, statistics: Statistics) -> Rolling:
+    """Give the sizes that the costs of a query depend on."""
+    events, frames = request.events, request.frames
+    shared = sum(name in events.shared for name in events.partials)
+    work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared)
+    lengths = frame_rows(work, frames.ranges, frames.counts)
+    tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
+    return Rolling(work, lengths, len(request.columns), len(events.recipes), tree)
