@@ -14,7 +14,8 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.plan.physical.stream import StreamShape
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream import choice as streaming
+from muntin.spark.stream import choice
+from muntin.spark.stream.watermark import REUSE
 from tests.spark.cases import assert_same
 from tests.spark.streams import Replay, events
 
@@ -258,14 +259,14 @@ def test_shared_exchanges_are_refused(spark: SparkSession, tmp_path: Path, monke
     assert mt.aggregate(replay.stream.repartition("k"), **asked, watermark="10 s", strategy="independent").isStreaming
     with pytest.raises(mt.UnsupportedError, match=r"spark.sql.exchange.reuse.*before the query starts"):
         mt.aggregate(shuffled, **asked, strategy="independent")
-    kept = spark.conf.get(streaming.REUSE)
-    spark.conf.set(streaming.REUSE, "false")
+    kept = spark.conf.get(REUSE)
+    spark.conf.set(REUSE, "false")
     try:
         assert replay.write(mt.aggregate(shuffled, **asked, strategy="independent")).rows.count() == 2
     finally:
-        spark.conf.set(streaming.REUSE, str(kept))
+        spark.conf.set(REUSE, str(kept))
     assert replay.write(mt.aggregate(shuffled, **asked, strategy="native")).rows.count() == 2
-    monkeypatch.setattr(streaming, "_with_watermarks", lambda source, union, branches: union)
+    monkeypatch.setattr(choice, "with_watermarks", lambda source, union, branches: union)
     broken = replay.write(mt.aggregate(shuffled, **asked, strategy="independent"))
     assert broken.rows.count() == 1
     assert broken.progress.state_rows == 3

@@ -26,16 +26,10 @@ from muntin.spark.input.frame import check_frame
 from muntin.spark.input.reading import prepare
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import check_known, known
-from muntin.spark.stream.choice import (
-    ANY_WINDOW,
-    check_registered,
-    evaluate_registered,
-    evaluate_stream,
-    plan_registered,
-    plan_stream,
-    prepare_stream,
-)
+from muntin.spark.stream.choice import evaluate_stream, plan_stream
 from muntin.spark.stream.fingerprints import kept_fingerprints
+from muntin.spark.stream.registered import ANY_WINDOW, check_registered, evaluate_registered, plan_registered
+from muntin.spark.stream.watermark import prepare_stream
 from muntin.window import Length
 
 

@@ -1,0 +1,68 @@
+"""Windows of a registry: a query over a stream in which windows come and go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+
+from muntin.errors import QueryError
+from muntin.fingerprint import Fingerprint
+from muntin.plan.physical.options import StreamOptions
+from muntin.plan.physical.stream import StreamPlan, StreamShape
+from muntin.plan.statistics import Statistics
+from muntin.registry import WindowRegistry
+from muntin.spark.input.source import Source
+from muntin.spark.stream.choice import buckets_of, plan_stream, taken_up
+from muntin.spark.stream.columnar import check_columnar, columnar
+from muntin.spark.stream.fingerprints import fingerprint
+from muntin.window import Window
+
+ANY_WINDOW = (Window("1 s"),)
+"""What stands for the windows of a registry that is still empty."""
+
+COMING = "windows of a registry may come and go while the query runs; slices, forest and state then change with them"
+"""What plans of a registry say."""
+
+
+def check_registered(df: DataFrame, strategy: str, options: StreamOptions) -> None:
+    """Refuse what a registry of windows is not for."""
+    if not df.isStreaming:
+        raise QueryError("a registry of windows is for streams. Give windows=registry.windows() for batch input.")
+    if strategy not in ("auto", "kernel", "columnar"):
+        raise QueryError(f"strategy {strategy!r} cannot follow a registry of windows. Use strategy='auto'.")
+    if options.output != "append":
+        raise QueryError(f"output {options.output!r} cannot follow a registry of windows. Use output='append'.")
+
+
+def plan_registered(
+    source: Source,
+    windows: tuple[Window, ...],
+    strategy: str,
+    statistics: Statistics | None,
+    options: StreamOptions,
+    kept: tuple[Fingerprint, ...],
+) -> StreamPlan:
+    """Give the plan of the windows that a registry has now; where it has none, the source was made for ANY_WINDOW."""
+    check_columnar(source)
+    taken_up(kept, _registered(source))
+    plan = replace(plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, options), strategy=strategy)
+    if windows:
+        return replace(plan, notes=(*plan.notes, COMING))
+    return StreamPlan(
+        *((), plan.shape, strategy, plan.statistics, plan.options),
+        cost=0.0,
+        states=(),
+        notes=(*plan.notes, "the registry has no windows now: rows count from when one is added", COMING),
+        aggregates=plan.aggregates,
+    )
+
+
+def evaluate_registered(source: Source, registry: WindowRegistry, kept: tuple[Fingerprint, ...]) -> DataFrame:
+    """Give the streaming DataFrame of windows that come and go: columnar state, where windows are data."""
+    return columnar(source, registry, taken_up(kept, _registered(source)))
+
+
+def _registered(source: Source) -> Fingerprint:
+    """Describe the state of a query whose windows come and go."""
+    return fingerprint(source, StreamShape.COLUMNAR.name.lower(), None, buckets_of(source))
