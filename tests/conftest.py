@@ -6,7 +6,7 @@ from hypothesis import settings
 # Queries of tests are many and small: a quarter of the time would go into compiling what runs once.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
-settings.register_profile("standard", deadline=None, derandomize=True)
+settings.register_profile("standard", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("quick", settings.get_profile("standard"), max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile("standard")
@@ -15,7 +15,7 @@ settings.load_profile("standard")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
-    parser.addoption("--cases", type=int, default=16, help="random queries that are compared with plain Spark")
+    parser.addoption("--cases", type=int, default=10, help="random queries that are compared with plain Spark")
     parser.addoption("--kills", type=int, default=1, help="how often a running stream is killed in each recovery test")
 
 

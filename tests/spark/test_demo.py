@@ -11,7 +11,10 @@ from tests.spark.patience import LONG, PAUSES, TOO_SLOW
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [((), "times faster (10 windows"), (("--stream",), "All of them are rows of the batch result.")],
+    [
+        ((), "times faster (10 windows"),
+        pytest.param(("--stream",), "All of them are rows of the batch result.", marks=pytest.mark.long),
+    ],
     ids=["batch", "stream"],
 )
 def test_the_demo_runs(options: tuple[str, ...], said: str) -> None:

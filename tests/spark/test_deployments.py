@@ -17,18 +17,18 @@ from pyspark.sql import functions as F
 
 windows = [mt.tumbling("20 s"), mt.tumbling("30 s"), mt.hopping("1 min", "7 s")]
 asked = [mt.min("v"), mt.sum("v"), mt.count()]
-df = spark.range(0, 5000, 1, 4).select(
+df = spark.range(0, 2000, 1, 4).select(
     F.timestamp_micros(F.col("id") * 1_500_000).alias("ts"), (F.col("id") % 3).alias("key"), F.col("id").alias("v")
 )
 wanted = sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy="independent").collect())
-for strategy in ("native", "kernel", "auto", "source_kernel", "slices_kernel", "rows_kernel"):
+for strategy in ("native", "auto", "source_kernel", "slices_kernel"):
     assert sorted(mt.aggregate(df, "ts", "key", windows, asked, strategy=strategy).collect()) == wanted, strategy
-assert len(wanted) > 1000
+assert len(wanted) > 400
 frames = {"ranges": ["20 s", "1 h"], "rows": [5]}
 events = sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy="independent", **frames).collect())
-for strategy in ("kernel", "auto"):
+for strategy in ("kernel",):
     assert sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy=strategy, **frames).collect()) == events
-assert len(events) == 5000
+assert len(events) == 2000
 print("same rows:", len(wanted))
 """
 

@@ -138,6 +138,6 @@ def test_a_cached_input_is_read_from_the_cache(df: DataFrame) -> None:
 
 def test_hundreds_of_windows_are_one_statement(spark: SparkSession, df: DataFrame) -> None:
     views = len(spark.catalog.listTables())
-    out = mt.aggregate(df.limit(3), "ts", "k", windows(120), mt.count(), strategy="independent")
-    assert out.groupBy("window_id").count().count() == 120
+    out = mt.aggregate(df.limit(3), "ts", "k", windows(80), mt.count(), strategy="independent")
+    assert out.groupBy("window_id").count().count() == 80
     assert len(spark.catalog.listTables()) == views

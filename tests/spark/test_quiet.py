@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 SESSION = """
 import sys
 import muntin as mt
@@ -52,6 +54,7 @@ def test_the_first_rows_come_quietly() -> None:
     assert "Error" not in run.stderr, run.stderr
 
 
+@pytest.mark.long
 def test_plain_pyspark_is_not_quiet_and_errors_are_reported() -> None:
     """PySpark 4.3 reports a broken pipe for an identity function; when it no longer does, leaving.py can go."""
     run = ran(LOUD)

@@ -132,6 +132,7 @@ def test_an_executor_is_killed(arrived: Replay, strategy: str, pytestconfig: pyt
     same_as_batch(arrived)
 
 
+@pytest.mark.long
 def test_a_corrupt_file_is_sparks_own_error_and_the_query_goes_on_without_it(arrived: Replay) -> None:
     bad = arrived.files / "0003.parquet"
     good = bad.read_bytes()

@@ -63,4 +63,4 @@ def test_the_program_may_print_while_plans_are_made(
     assert [line for line in capsys.readouterr().out.splitlines() if line.startswith("line ")] == [
         f"line {line}" for line in range(number)
     ]
-    assert all(text.startswith("strategy auto") for text in texts)
+    assert all(", strategy auto, " in text.splitlines()[0] for text in texts)
