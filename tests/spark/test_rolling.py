@@ -77,7 +77,7 @@ def in_chunks(ranges: Iterable[str]) -> mt.Statistics:
     return mt.Statistics(rows=100, keys=1, span=2 * max(LENGTHS[name] for name in ranges) + 1)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(s, marks=pytest.mark.long) for s in range(8, 16))])
 def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
     """Random types, keys, ties, nulls, frames; rows in order are only known where times are."""
     r = random.Random(1000 + seed)
