@@ -40,8 +40,9 @@ def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> 
     charged, hint = prices(events)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
-        work = work_of(source.only(asked).events, statistics, charged)
-        return Bundle(asked, work, frozenset.intersection(*(able[one] for one in asked)))
+        bundled = source.only(asked)
+        shapes = frozenset.intersection(*(able[one] for one in asked))
+        return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, charged), shapes)
 
     physical = choose(bundling, classes, windows, strategy)
     logical = _forest(windows, source.query.aggregates, statistics)

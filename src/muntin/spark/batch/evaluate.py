@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin import names
-from muntin.aggregates import Aggregate
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
@@ -27,7 +26,7 @@ def evaluate_batch(source: Source, physical: PhysicalPlan) -> DataFrame:
     for aggregates in bundles:
         bundled = source.only(aggregates)
         groups = tuple(group for group in physical.groups if group.aggregates == aggregates)
-        parts.append(_safe(source, aggregates, _below(bundled, groups, physical)))
+        parts.append(_safe(source, bundled, _below(bundled, groups, physical)))
     return _beside(source, parts)
 
 
@@ -36,10 +35,11 @@ def _below(source: Source, groups: tuple[Group, ...], physical: PhysicalPlan) ->
     return reduce(DataFrame.union, [_evaluated(source, group, physical) for group in groups])
 
 
-def _safe(source: Source, aggregates: tuple[Aggregate, ...], result: DataFrame) -> DataFrame:
-    """Give the long layout of some aggregates under safe names, by their places in the query."""
+def _safe(source: Source, bundled: Source, result: DataFrame) -> DataFrame:
+    """Give the long layout of some of the aggregates under safe names, by their places in the whole query."""
     safe = {asked: names.result(place) for place, asked in enumerate(source.query.aggregates)}
-    return result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *(safe[asked] for asked in aggregates))
+    results = (safe[asked] for asked in bundled.query.aggregates)
+    return result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *results)
 
 
 def _beside(source: Source, parts: list[DataFrame]) -> DataFrame:
