@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
 
@@ -24,6 +25,10 @@ ROCKS_DB = {
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     )
 }
+SHAPES = ["expand", "chain", "columnar"]
+"""Our own shapes of streams."""
+EVERY_SHAPE = [pytest.param("independent", marks=pytest.mark.long), *SHAPES]
+"""The same, and with --long plain Spark, which passes the same tests."""
 Event = tuple[float, str | None, int]
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 EVENTS = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("v", pa.int64())])
