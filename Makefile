@@ -9,8 +9,9 @@ WORKERS ?= 2
 demo: $(READY) java
 	$(BIN)/muntin demo
 
+# After make check, CHECKED=1 leaves out the tests that it has run.
 test: $(READY) java
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(if $(CHECKED),-m "slow or spark")
 
 check: $(READY)
 	$(BIN)/ruff format --check .
