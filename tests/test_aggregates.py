@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.aggregates import Aggregate, Kind, Merge
-from muntin.functions import FUNCTIONS
+from muntin.aggregates.functions import FUNCTIONS
 from tests.executor import fold, same
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), max_size=12)

@@ -8,8 +8,7 @@
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates import Aggregate
-from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
-from muntin.functions import (
+from muntin.aggregates.functions import (
     approx_count_distinct,
     approx_quantile,
     avg,
@@ -39,6 +38,7 @@ from muntin.functions import (
     var_pop,
     variance,
 )
+from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
 from muntin.plan import Plan, plan
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan

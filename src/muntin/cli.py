@@ -253,12 +253,12 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
 
 
 @bench.command("calibrate")
-@_rounds("shape", default=3)
+@_rounds("shape", default=2)
 @_data
 @_out("calibrate")
 def bench_calibrate(rounds: int, data: Path, out: Path) -> None:
     """Measure every shape in a small design of experiments, and solve for the prices of the cost model."""
-    from muntin.bench.experiments.calibrate import calibrate
+    from muntin.bench.experiments.calibration.run import calibrate
 
     _run("calibrate", out, calibrate(data.absolute(), rounds, _say), rounds=rounds)
 

@@ -24,7 +24,8 @@ RESERVED = ("window_id", "window")
 class Query:
     """Aggregates over windows of event time, per key; checked as a whole when it is made.
 
-    >>> from muntin import functions as f, window as w
+    >>> from muntin import window as w
+    >>> from muntin.aggregates import functions as f
     >>> Query("ts", ("device",), (w.tumbling("20 minutes"),), (f.min("t"), f.max("t"))).outputs
     ('window_id', 'window', 'device', 'min_t', 'max_t')
     """
@@ -77,7 +78,8 @@ class Query:
     def check(self, schema: Iterable[str]) -> Query:
         """Give the query back if a schema has all its columns, and say which are missing if not.
 
-        >>> from muntin import functions as f, window as w
+        >>> from muntin import window as w
+        >>> from muntin.aggregates import functions as f
         >>> Query("ts", (), w.tumbling("1 h"), f.min("v")).check(["ts", "value"])
         Traceback (most recent call last):
         muntin.errors.QueryError: no column 'v' in the input. Its columns are 'ts', 'value'.
@@ -96,7 +98,8 @@ class Query:
 class QuerySet:
     """Queries over one event stream, to be evaluated together.
 
-    >>> from muntin import functions as f, window as w
+    >>> from muntin import window as w
+    >>> from muntin.aggregates import functions as f
     >>> per_device = Query("ts", "device", w.tumbling("1 h"), f.min("v"))
     >>> overall = Query("ts", (), w.tumbling("1 d"), f.min("v"))
     >>> QuerySet([per_device, overall]).columns

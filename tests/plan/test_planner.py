@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import muntin as mt
-from muntin.functions import FUNCTIONS
+from muntin.aggregates.functions import FUNCTIONS
 from muntin.plan import ALGORITHMS
 
 PAPER = [mt.tumbling(20), mt.tumbling(30), mt.tumbling(40)]

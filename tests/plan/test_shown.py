@@ -83,7 +83,7 @@ def stream(*shapes: StreamShape, **options: str) -> StreamPlan:
 def rolling(frames: tuple[float, float], techniques: tuple[str, ...] = ()) -> RollingPlan:
     """Choose as mt.explain_rolling does for frames of so many rows."""
     sizes = Rolling(Work(DENSE, 2, 1), frames, carried=3, aggregates=2)
-    costs = {RollingShape.INDEPENDENT: sizes.plain(), RollingShape.KERNEL: sizes.kernel()}
+    costs = {shape: sizes.cost(shape) for shape in RollingShape}
     weighed = sorted(costs, key=costs.__getitem__)
     alternatives = tuple((shape.name.lower(), costs[shape]) for shape in weighed)
     return RollingPlan(

@@ -18,6 +18,7 @@ import muntin as mt
 from muntin.bench.experiments.spark import SECOND, Progress
 from muntin.bench.record import Row
 from muntin.choices import AnyStrategy
+from muntin.plan.statistics import Statistics
 from muntin.window import Window
 
 SLICE = 600
@@ -38,6 +39,12 @@ class Setting:
     """Events of a key in the shortest window."""
     keys: int
     contenders: tuple[str, ...] = CONTENDERS
+    watermark: str = WATERMARK
+
+    @property
+    def statistics(self) -> Statistics:
+        """The true size of the stream."""
+        return Statistics(self.events, self.keys, self.events * SLICE * SECOND // (self.per_slice * self.keys))
 
 
 def tumbling(count: int) -> tuple[Window, ...]:
@@ -71,15 +78,15 @@ def streams(
     warm = Setting("warm-up", tumbling(3), max(BATCHES, events // 10), 100, 100)
     for _ in range(2):  # nobody pays for what is compiled and started only once
         for name in ("plain", "expand", "chain", "columnar"):
-            _run(spark, _files(spark, folder, warm), warm, name)
+            run(spark, stream_files(spark, folder, warm), warm, name)
     for setting in settings(events):
         if wanted and setting.name not in wanted:
             continue
-        source = _files(spark, folder, setting)
+        source = stream_files(spark, folder, setting)
         runs: dict[str, list[Row]] = {name: [] for name in setting.contenders}
         for _ in range(rounds):
             for name in setting.contenders:
-                runs[name].append(_run(spark, source, setting, name))
+                runs[name].append(run(spark, source, setting, name))
         contenders = {name: _median_run(each) for name, each in runs.items()}
         progress(f"{setting.name}: " + ", ".join(f"{name} {row['seconds']:.1f} s" for name, row in contenders.items()))
         yield {
@@ -89,6 +96,7 @@ def streams(
             "per_slice": setting.per_slice,
             "keys": setting.keys,
             "contenders": contenders,
+            "estimates": _estimates(spark, source, setting),
         }
 
 
@@ -98,7 +106,7 @@ def stream_session() -> SparkSession:
     return spark
 
 
-def _files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
+def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
     """Write, once, the events of a stream in one file for each micro-batch, in order of time."""
     path = folder / f"stream_{setting.events}_{setting.per_slice}_{setting.keys}"
     if (path / "done").exists():
@@ -119,7 +127,7 @@ def _files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
     return path
 
 
-def _run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
+def run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
     """Run one contender over all files, from an empty checkpoint, and drop the rows."""
     with TemporaryDirectory() as place:
         start = time.perf_counter()
@@ -161,20 +169,30 @@ def _most(progress: list[Any], measure: str) -> int:
 def _asked(
     spark: SparkSession, source: Path, setting: Setting, windows: Iterable[Window], strategy: AnyStrategy
 ) -> DataFrame:
-    """Ask for windows, and tell the size of the stream, which cannot be sampled before it runs."""
-    span = setting.events * SLICE * SECOND // (setting.per_slice * setting.keys)
-    events = spark.readStream.schema("ts timestamp, key int, v double").option("maxFilesPerTrigger", 1)
-    out: DataFrame = mt.aggregate(
-        events.parquet(str(source / "events")),
-        "ts",
-        "key",
-        list(windows),
-        [mt.min("v"), mt.sum("v"), mt.count()],
-        strategy=strategy,
-        statistics=mt.Statistics(setting.events, setting.keys, span),
-        watermark=WATERMARK,
-    )
+    """Ask for windows."""
+    out: DataFrame = mt.aggregate(**_query(spark, source, setting, windows), strategy=strategy)
     return out
+
+
+def _estimates(spark: SparkSession, source: Path, setting: Setting) -> Row:
+    """Give the estimated core-seconds of every shape, as auto sees them."""
+    plan = mt.explain(**_query(spark, source, setting, setting.windows))
+    costs = {"plain" if name == "independent" else name: cost for name, cost in plan.alternatives}
+    return {name: round(cost / 1e6, 3) for name, cost in costs.items()}
+
+
+def _query(spark: SparkSession, source: Path, setting: Setting, windows: Iterable[Window]) -> dict[str, Any]:
+    """Write a query with the size of its stream, so that all ask for the same and nobody samples."""
+    events = spark.readStream.schema("ts timestamp, key int, v double").option("maxFilesPerTrigger", 1)
+    return {
+        "df": events.parquet(str(source / "events")),
+        "time": "ts",
+        "by": "key",
+        "windows": list(windows),
+        "aggregates": [mt.min("v"), mt.sum("v"), mt.count()],
+        "statistics": setting.statistics,
+        "watermark": setting.watermark,
+    }
 
 
 def _start(out: DataFrame, place: Path) -> Any:

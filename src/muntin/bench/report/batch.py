@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from muntin.bench.record import Row
-from muntin.bench.report.ranks import rank_correlation
+from muntin.bench.report.ranks import beside_the_best, rank_correlation
 from muntin.bench.report.tables import table
 
 SPEEDUP_FIGURE = Path("images/speedup.svg")
@@ -132,9 +132,16 @@ def _growth(result: Row) -> str:
             "Estimates are in core-seconds. A dash was not run.",
             f"![Time against events, windows and keys]({GROWTH_FIGURE})",
             table(head, rows),
-            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}.",
+            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}. "
+            + beside_the_best(_growth_times(row) for row in result["rows"]),
         ]
     )
+
+
+def _growth_times(row: Row) -> tuple[str, float, float]:
+    times = row["seconds"]
+    label = f"{row['events']:,} events, {row['windows']} windows, {row['keys']:,} keys"
+    return label, times["auto"], min(time for name, time in times.items() if name != "auto")
 
 
 def _shapes(result: Row) -> str:
@@ -150,9 +157,16 @@ def _shapes(result: Row) -> str:
             "events, one per second, MIN, one key. A file's size tells Spark about half of its rows, so "
             "estimates are low.",
             table(["window sets", *names], rows),
-            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}.",
+            f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}. "
+            + beside_the_best(_shape_times(row) for row in result["rows"]),
         ]
     )
+
+
+def _shape_times(row: Row) -> tuple[str, float, float]:
+    """Give the time of the shape with the least estimate, which auto takes, and the best time."""
+    times, estimates = row["seconds"], row["estimates"]
+    return row["set"], times[min(estimates, key=estimates.__getitem__)], min(times.values())
 
 
 def _transfer(result: Row) -> str:

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from muntin.bench.record import Row
+from muntin.bench.report.ranks import beside_the_best, rank_correlation
 from muntin.bench.report.tables import table
 
 STREAM_FIGURE = Path("images/stream.svg")
@@ -39,8 +40,27 @@ def stream_section(result: Row) -> str:
             "Micro-batch with rows, ms, p50 / p99:",
             _pivot(rows, lambda row: f"{row['batch_p50_ms']:,} / {row['batch_p99_ms']:,}"),
             _goals(rows),
+            *([_ranked(rows)] if all("estimates" in row for row in rows) else []),
         ]
     )
+
+
+def _ranked(rows: list[Row]) -> str:
+    """Compare estimates with median micro-batches: every stream has the same number of them."""
+    scaled = [
+        {
+            "seconds": {name: row["contenders"][name]["batch_p50_ms"] for name in row["contenders"]},
+            "estimates": {name: cost for name, cost in row["estimates"].items() if name in row["contenders"]},
+        }
+        for row in rows
+    ]
+    correlation = rank_correlation(scaled)
+    times = [(row["setting"], one["seconds"]) for row, one in zip(rows, scaled, strict=True)]
+    distances = (
+        (label, each["auto"], min(time for name, time in each.items() if name != "auto")) for label, each in times
+    )
+    told = f"Rank correlation of estimated cost and median micro-batch: {correlation:.2f}. "
+    return told + "By the median micro-batch, " + beside_the_best(distances)
 
 
 def _pivot(rows: list[Row], cell: Any) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from muntin.aggregates import Aggregate
+from muntin.aggregates.functions import FUNCTIONS
 from muntin.choices import Algorithm, check_choice
 from muntin.errors import InternalError, QueryError
-from muntin.functions import FUNCTIONS
 from muntin.plan.forest.best import best
 from muntin.plan.forest.factor import factor
 from muntin.plan.forest.horizon import parse_horizon

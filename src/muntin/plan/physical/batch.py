@@ -49,7 +49,7 @@ def choose(
 
     Where that saves little, the plain Spark plan is taken, if it is among them: one or two windows share little.
 
-    >>> from muntin.functions import min
+    >>> from muntin.aggregates.functions import min
     >>> from muntin.plan.statistics import Statistics
     >>> work = Work(Statistics(10**7, span=10**13))
     >>> windows = (Window("10 s"), Window("20 s"), Window("30 s"), Window("1 min"))

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from muntin.plan.physical.plans import Group
+from muntin.plan.physical.prices import Amounts
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.physical.work import Load, Work
+from muntin.plan.physical.work import Load, Work, amounts
 from muntin.plan.physical.work import cost as cost_of
-from muntin.plan.slicing.grids import density, slicing
+from muntin.plan.slicing.grids import Grid, density, slicing
 from muntin.plan.slicing.slicings import sliced_apart
 from muntin.window import Window
 
 
 def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
     """Price one group of windows in one shape."""
-    grids = slicing(windows) if shape.uses_slices else ()
-    load = work.load(windows).cut(density(grids), len(grids)) if grids else work.load(windows)
+    load, grids = _cut(work, windows, shape)
     cost, slices = cost_of(work, load, shape)
     return Group(windows, shape, cost, load.out, slices, grids)
+
+
+def counted(work: Work, windows: tuple[Window, ...], shape: Shape) -> Amounts:
+    """Count the units of work of one group of windows in one shape."""
+    return amounts(work, _cut(work, windows, shape)[0], shape)[0]
+
+
+def _cut(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Load, tuple[Grid, ...]]:
+    """Give the load of some windows, cut into slices where a shape has them, and what the slices lie on."""
+    if not shape.uses_slices:
+        return work.load(windows), ()
+    grids = slicing(windows)
+    return work.load(windows).cut(density(grids), len(grids)), grids
 
 
 def grouped(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Group, ...]:

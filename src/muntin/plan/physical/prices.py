@@ -7,7 +7,7 @@ core-microseconds; `muntin bench calibrate` measures them. Only the order of cos
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Amounts = Mapping[str, float]
 """Units of work, by the names of their prices."""
@@ -52,6 +52,10 @@ class Prices:
     """A value to Python."""
     back: float = 0.18
     """A row back from Python."""
+    limited_transfer: float = 0.25
+    """A row to Python, where Spark limits the bytes of a batch and so measures the batch after every row."""
+    limited_column: float = 0.08
+    """A value to Python there."""
     order: float = 0.22
     """A row sorted in Python."""
     element: float = 0.004
@@ -83,7 +87,7 @@ class Prices:
     state_branch: float = 60_000
     """A branch of a union in a micro-batch, with a scan of its own."""
 
-    # Rolling windows; what both ways need, the scan, the shuffle and the sort, is left out
+    # Rolling windows
     frame: float = 0.4
     """A row given the frame of one range by plain Spark."""
     frame_aggregate: float = 0.25
@@ -106,6 +110,10 @@ class Prices:
         150100.0
         """
         return float(sum(getattr(self, name) * units for name, units in amounts.items()))
+
+    def limited(self) -> Prices:
+        """Give the prices where Spark limits the bytes of a batch on its way to Python."""
+        return replace(self, transfer=self.limited_transfer, column=self.limited_column)
 
 
 def added(*parts: Amounts) -> dict[str, float]:

@@ -8,7 +8,7 @@ from enum import Enum
 from math import log2
 
 from muntin.aggregates import Aggregate
-from muntin.plan.physical.prices import added
+from muntin.plan.physical.prices import Amounts, added
 from muntin.plan.physical.work import Work
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.rolling import outline_of_rolling
@@ -29,27 +29,34 @@ class Rolling:
     segment_tree: bool = False
     """Whether Spark's own segment tree is switched on."""
 
-    def plain(self) -> float:
-        """Price plain Spark, without what the kernels need too: the scan, the shuffle, the sort.
+    def amounts(self, shape: RollingShape) -> Amounts:
+        """Count the units of work of a shape.
 
         >>> from muntin.plan.statistics import Statistics
-        >>> round(Rolling(Work(Statistics(1000)), (10, 100), 3, 2).plain())
-        6200
+        >>> Rolling(Work(Statistics(1000)), (10, 100), 3, 2).amounts(RollingShape.INDEPENDENT)["frame_look"]
+        220000
         """
-        rows, frames = self.work.statistics.rows, len(self.frames)
-        units: dict[str, float] = {"frame": rows * frames, "frame_aggregate": rows * self.aggregates * frames}
-        if self.segment_tree:
-            units["frame_climb"] = rows * self.aggregates * sum(log2(2 + length) for length in self.frames)
-        else:
-            units["frame_look"] = rows * self.aggregates * sum(self.frames)
-        return self.work.prices.of(units)
+        rows = self.work.statistics.rows
+        ordered = added({"branch": 1, "stage": 1, "exchange": rows * self.work.wide}, self.work.reading())
+        return added(ordered, self._plain(rows) if shape is RollingShape.INDEPENDENT else self._by_kernels(rows))
 
-    def kernel(self) -> float:
-        """Price the way to Python and back, and the kernels."""
-        work, rows = self.work, self.work.statistics.rows
-        own = {"python": 2, "frame_row": rows, "carried": rows * self.carried}
-        own["frame_result"] = rows * work.columns * len(self.frames)
-        return work.prices.of(added(own, work.sent_rows()))
+    def cost(self, shape: RollingShape) -> float:
+        """Price a shape."""
+        return self.work.prices.of(self.amounts(shape))
+
+    def _plain(self, rows: float) -> Amounts:
+        """Count the window functions of plain Spark."""
+        frames, each = len(self.frames), rows * self.aggregates
+        own = {"frame": rows * frames, "frame_aggregate": each * frames}
+        if self.segment_tree:
+            return own | {"frame_climb": each * sum(log2(2 + length) for length in self.frames)}
+        return own | {"frame_look": each * sum(self.frames)}
+
+    def _by_kernels(self, rows: float) -> Amounts:
+        """Count the way to Python and back, and the kernels."""
+        own = {"python": 1, "frame_row": rows, "carried": rows * self.carried}
+        own["frame_result"] = rows * self.work.columns * len(self.frames)
+        return added(own, self.work.sent_rows())
 
 
 class RollingShape(Enum):
@@ -80,7 +87,7 @@ class RollingPlan(Shown):
 
     @property
     def cost(self) -> float:
-        """The estimated core-microseconds, beside the scan, the shuffle and the sort."""
+        """The estimated core-microseconds."""
         return dict(self.alternatives)[self.shape.name.lower()]
 
     def outline(self) -> Outline:

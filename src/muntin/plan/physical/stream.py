@@ -16,7 +16,7 @@ from muntin.plan.forest.logical import Plan
 from muntin.plan.forest.planner import plan as plan_windows
 from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.prices import added
+from muntin.plan.physical.prices import Amounts, added
 from muntin.plan.physical.stream_work import State, StreamLoad, StreamWork
 from muntin.plan.rate import unit_of
 from muntin.plan.show.outline import Outline
@@ -124,10 +124,17 @@ class StreamPlan(Shown):
 
 
 Priced = tuple[float, tuple[State, ...], tuple[Grid, ...]]
+Counted = tuple[Amounts, tuple[State, ...], tuple[Grid, ...]]
 
 
 def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -> Priced:
     """Price a shape; give also its state and its slices."""
+    units, states, grids = stream_amounts(stream, windows, shape)
+    return stream.work.prices.of(units), states, grids
+
+
+def stream_amounts(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -> Counted:
+    """Count the units of work of a shape; give also its state and its slices."""
     if shape.uses_slices:
         grids = slicing(windows)
         return *_sliced(stream, stream.load(windows), density(grids), shape), grids
@@ -138,16 +145,17 @@ def price(stream: StreamWork, windows: tuple[Window, ...], shape: StreamShape) -
     held = sum(opened.values())
     own = {"state_row": rows * copies * work.wide, "state": touched, "look": batches * held}
     if shape is StreamShape.EXPAND:
-        cost = work.prices.of(added(own, work.reading(), {"operator": batches}))
-        return cost, (State("windows", held),), ()
+        return added(own, work.reading(), {"operator": batches}), (State("windows", held),), ()
     each = len(windows)
     own |= {"operator": each * batches, "state_branch": each * batches, "window": rows * copies}
     states = tuple(State(f"window {window.label}", kept) for window, kept in opened.items())
-    return work.prices.of(added(own, work.reading(each))), states, ()
+    return added(own, work.reading(each)), states, ()
 
 
-def _sliced(stream: StreamWork, load: StreamLoad, edges: float, shape: StreamShape) -> tuple[float, tuple[State, ...]]:
-    """Price a load that is cut at so many edges per microsecond; give also its state."""
+def _sliced(
+    stream: StreamWork, load: StreamLoad, edges: float, shape: StreamShape
+) -> tuple[Amounts, tuple[State, ...]]:
+    """Count the work of a load that is cut at so many edges per microsecond; give also its state."""
     work, rows, batches = stream.work, stream.work.statistics.rows, stream.batches
     if shape is StreamShape.CHAIN:
         slices = stream.kept(1 / edges, 1, stream.behind)
@@ -156,11 +164,10 @@ def _sliced(stream: StreamWork, load: StreamLoad, edges: float, shape: StreamSha
         own |= {"state": stream.touched(1 / edges, 1), "passing": load.touched}
         own["look"] = batches * (slices + load.merged)
         states = State("slices", slices), State("windows", load.merged)
-        return work.prices.of(added(own, work.reading())), states
+        return added(own, work.reading()), states
     slices = stream.kept(1 / edges, 1, load.longest + stream.behind)
     own = {"operator": batches, "python": batches, "state_python": rows, "packed": batches * slices}
-    cost = work.prices.of(added(own, work.reading(), work.returned(load.out)))
-    return cost, (State("packed slices", slices),)
+    return added(own, work.reading(), work.returned(load.out)), (State("packed slices", slices),)
 
 
 def sliced_in_queries(
@@ -173,7 +180,7 @@ def sliced_in_queries(
     further = stream.batches * stream.work.prices.state_branch
 
     def charge(load: StreamLoad, edges: float, grids: int) -> float:
-        return further + _sliced(stream, load, edges, shape)[0]
+        return further + stream.work.prices.of(_sliced(stream, load, edges, shape)[0])
 
     parts = sliced_apart(windows, lambda window: stream.load((window,)), charge)
     return parts, sum(price(stream, part, shape)[0] for part in parts) + further * (len(parts) - 1)

@@ -10,7 +10,7 @@ from muntin.plan.physical.work import Work
 from muntin.window import Window
 
 BATCH_ROWS = 1_000_000
-"""Rows in a micro-batch."""
+"""Rows that a micro-batch is taken to have: nobody knows before the stream runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,13 @@ class StreamWork:
     work: Work
     delay: int
     """The watermark's delay, in microseconds."""
+    batch_rows: int = BATCH_ROWS
+    """Rows in a micro-batch."""
 
     @property
     def batches(self) -> float:
         """Micro-batches in the stretch that the statistics describe."""
-        return max(1.0, self.work.statistics.rows / BATCH_ROWS)
+        return max(1.0, self.work.statistics.rows / self.batch_rows)
 
     @property
     def behind(self) -> float:

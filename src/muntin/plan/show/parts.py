@@ -117,9 +117,7 @@ def forest_boxes(forest: Plan, above: Box) -> list[Box]:
     return [box for window, box in boxes.items() if window is not None]
 
 
-def weighed(
-    alternatives: Alternatives, cost: float, states: Sequence[float] = (), unit: str = "", reason: str = ""
-) -> Figure:
+def weighed(alternatives: Alternatives, cost: float, states: Sequence[float] = (), reason: str = "") -> Figure:
     """Tell what every way was estimated to cost, and which is chosen; for a reason, if it is not the first."""
     place = next((i for i, (_, other) in enumerate(alternatives) if isclose(other, cost)), None)
     lines = []
@@ -130,7 +128,7 @@ def weighed(
         lines.append(f"  {other / 1e6:>10.2f}{state}  {name}{mark}")
         told = {"name": name, "core_microseconds": round(other), "chosen": i == place}
         values.append(told | ({"state_rows": round(states[i])} if states else {}))
-    title = f"weighed, in estimated core-seconds{unit}{' and state rows' if states else ''}:"
+    title = f"weighed, in estimated core-seconds{' and state rows' if states else ''}:"
     return Figure("alternatives", values, (title, *lines) if lines else ())
 
 

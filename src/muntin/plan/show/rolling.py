@@ -11,8 +11,6 @@ from muntin.plan.show.outline import Box, Figure, Outline
 if TYPE_CHECKING:
     from muntin.plan.physical.rolling import RollingPlan
 
-_COUNTED = " beside scan, shuffle and sort"
-
 
 def outline_of_rolling(plan: RollingPlan) -> Outline:
     """Say what will run: the shape, its frames, and what else was weighed."""
@@ -22,12 +20,12 @@ def outline_of_rolling(plan: RollingPlan) -> Outline:
         Figure("frames", list(plan.frames)),
         *parts.evaluated(plan.aggregates),
         *parts.rows_of(rows, 0, rows),
-        Figure("core_microseconds", round(plan.cost), (parts.seconds(plan.cost) + _COUNTED,)),
+        Figure("core_microseconds", round(plan.cost), (parts.seconds(plan.cost),)),
         Figure("techniques", list(plan.techniques), plan.techniques),
     )
     shape = parts.shape_box(plan.shape, top, figures)
     frames = [_frame(label, many, shape) for label, many in zip_longest(plan.frames, plan.frame_rows)]
-    foot = parts.weighed(plan.alternatives, plan.cost, unit=_COUNTED), parts.noted(plan.notes)
+    foot = parts.weighed(plan.alternatives, plan.cost), parts.noted(plan.notes)
     return Outline(parts.headline("rolling", plan.strategy, plan.cost), (top, shape, *frames), foot)
 
 

@@ -119,7 +119,7 @@ def prices(events: Events) -> tuple[Prices, list[str]]:
     conf = events.frame.sparkSession.conf
     if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):
         return Prices(), []
-    return Prices(transfer=0.25, column=0.08), [
+    return Prices().limited(), [
         f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"
     ]
 

@@ -13,8 +13,8 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
-from muntin import functions as f
 from muntin.aggregates import Aggregate
+from muntin.aggregates import functions as f
 from muntin.errors import QueryError
 from muntin.hints import INSTEAD
 from muntin.query import several

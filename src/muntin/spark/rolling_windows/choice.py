@@ -29,8 +29,8 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
     shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
     if statistics is None:
         statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
-    sizes = _sizes(request, statistics)
-    costs = {RollingShape.INDEPENDENT: sizes.plain(), RollingShape.KERNEL: sizes.kernel()}
+    sizes = sizes_of(request, statistics)
+    costs = {shape: sizes.cost(shape) for shape in shapes}
     weighed = sorted(shapes, key=costs.__getitem__)
     return RollingPlan(
         weighed[0],
@@ -61,7 +61,7 @@ def kernel_obstacle(request: Request) -> str | None:
     return obstacle(request.events)
 
 
-def _sizes(request: Request, statistics: Statistics) -> Rolling:
+def sizes_of(request: Request, statistics: Statistics) -> Rolling:
     """Give the sizes that the costs of a query depend on."""
     events, frames = request.events, request.frames
     shared = sum(name in events.shared for name in events.partials)

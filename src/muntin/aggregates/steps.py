@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from muntin.aggregates import Merge, Partial
+from muntin.aggregates.model import Merge, Partial
 from muntin.errors import UnsupportedError
 
 Maybe = Partial | None

@@ -117,7 +117,7 @@ class Expression:
 class Aggregate:
     """A function of some columns, under an output name.
 
-    >>> from muntin.functions import avg
+    >>> from muntin.aggregates.functions import avg
     >>> avg("temperature")
     avg(temperature)
     >>> avg("temperature").alias("mean").name
@@ -161,7 +161,7 @@ class Aggregate:
     def evaluate(self, rows: Iterable[tuple[Any, ...]]) -> Any:
         """Evaluate over rows in plain Python, by lift, combine and lower: the definition that tests compare with.
 
-        >>> from muntin.functions import avg
+        >>> from muntin.aggregates.functions import avg
         >>> avg("v").evaluate([(1,), (2,), (None,), (6,)])
         3.0
         """

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from muntin import steps
-from muntin.aggregates import Aggregate, Function, Merge
+from muntin.aggregates import steps
+from muntin.aggregates.model import Aggregate, Function, Merge
 from muntin.errors import QueryError
 
 

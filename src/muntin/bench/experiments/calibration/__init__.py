@@ -1,0 +1,1 @@
+"""Small designs of experiments for the prices of batch, stream and rolling plans."""

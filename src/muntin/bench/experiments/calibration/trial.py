@@ -1,0 +1,31 @@
+"""One measurement of a calibration."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from muntin.bench.fit import Measured
+from muntin.bench.record import Row
+from muntin.plan.physical.prices import Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A query in one shape: its units of work, and the seconds that it took."""
+
+    query: Row
+    """What was asked, over what, in which shape."""
+    units: Amounts
+    seconds: float
+
+    @property
+    def measured(self) -> Measured:
+        """The units of work with the core-microseconds that they took."""
+        return Measured(self.units, self.seconds * (os.cpu_count() or 1) * 1e6)
+
+    @property
+    def row(self) -> Row:
+        """What a result file has of it."""
+        units = {name: float(f"{value:.4g}") for name, value in self.units.items() if value}
+        return {**self.query, "seconds": round(self.seconds, 3), "amounts": units}
