@@ -266,7 +266,7 @@ def test_shared_exchanges_are_refused(spark: SparkSession, tmp_path: Path, monke
     finally:
         spark.conf.set(REUSE, str(kept))
     assert replay.write(mt.aggregate(shuffled, **asked, strategy="native")).rows.count() == 2
-    monkeypatch.setattr(choice, "with_watermarks", lambda source, union, branches: union)
+    monkeypatch.setattr(choice, "shares_a_shuffle", lambda frame: False)
     broken = replay.write(mt.aggregate(shuffled, **asked, strategy="independent"))
     assert broken.rows.count() == 1
     assert broken.progress.state_rows == 3

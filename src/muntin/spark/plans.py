@@ -5,13 +5,16 @@ The public interface prints, and a print can be caught only by changing sys.stdo
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from pyspark.sql import DataFrame
 
-_BRANCHES = re.compile(r"[ :+|-]*")
-"""What stands before a node in the text of a plan: the deeper, the longer."""
+_NODE = re.compile(r"([ :+|-]*)(\w+)(?:$|[ (\[~].*)")
+"""A node in the text of a plan: the deeper, the more stands before it."""
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.]+(?:E\+\d+)?) (\w+)(?:, rowCount=([\d.E+]+))?")
 _UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
 
@@ -25,43 +28,76 @@ class Size:
     """The number of rows, which Spark seldom knows."""
 
 
-def plan_text(frame: DataFrame, mode: str = "simple") -> str:
-    """Give what frame.explain(mode=mode) prints."""
-    if not is_classic(frame):
-        return str(frame._explain_string(mode=mode))  # type: ignore[operator]
-    jvm = frame.sparkSession.sparkContext._jvm
-    return str(jvm.PythonSQLUtils.explainString(frame._jdf.queryExecution(), mode))  # type: ignore[union-attr]
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node of a plan that is analyzed and not yet optimized."""
+
+    name: str
+    children: tuple[Node, ...] = ()
+
+    def below(self) -> Iterator[Node]:
+        """Yield all nodes below it, each before its own children."""
+        for child in self.children:
+            yield child
+            yield from child.below()
 
 
-def analyzed_text(frame: DataFrame) -> str:
-    """Give the text of the plan that is not yet optimized; it takes Spark less time than the physical one."""
-    if not is_classic(frame):
-        return plan_text(frame, "extended").split("== Analyzed Logical Plan ==")[1].split("== Optimized")[0]
-    return str(frame._jdf.queryExecution().analyzed().toString())
+def analyzed_plan(frame: DataFrame) -> Node:
+    """Give the analyzed plan of a DataFrame; Spark Connect has only its text to give."""
+    if is_classic(frame):
+        return read_plan(frame._jdf.queryExecution().analyzed().toJSON())
+    text = str(frame._explain_string(mode="extended"))  # type: ignore[operator]
+    analyzed = text.split("== Analyzed Logical Plan ==")[1].split("== Optimized")[0]
+    return read_text(analyzed.split("\n", 2)[2])  # the first line has the columns
 
 
-def is_stacked(text: str, node: str) -> bool:
-    r"""Tell whether a node stands above another of its name in the text of a plan.
+def read_plan(told: str) -> Node:
+    """Read a plan that Spark has written as JSON: its nodes, each before its children, with their numbers.
 
-    >>> is_stacked("Mark 5\n+- Project\n   +- Mark 1", "Mark"), is_stacked("Join\n:- Mark 1\n+- Mark 2", "Mark")
-    (True, False)
+    >>> read_plan('[{"class": "a.b.Filter", "num-children": 1}, {"class": "a.b.Range", "num-children": 0}]')
+    Node(name='Filter', children=(Node(name='Range', children=()),))
     """
-    above: int | None = None
+    fields = iter(json.loads(told))
+
+    def following() -> Node:
+        own = next(fields)
+        name = own["class"].rpartition(".")[2]
+        if name == "Repartition" and not own["shuffle"]:
+            name = "Coalesce"
+        return Node(name, tuple(following() for _ in range(own["num-children"])))
+
+    return following()
+
+
+def read_text(text: str) -> Node:
+    r"""Read a plan that Spark has written as text, in which deeper nodes stand further to the right.
+
+    >>> read_text("Union\n:- Range (0, 1)\n+- Filter (x > 1)\n   +- Range (1, 2)").children[1]
+    Node(name='Filter', children=(Node(name='Range', children=()),))
+    """
+    nodes: list[tuple[int, str, list[Any]]] = [(-1, "", [])]
     for line in text.splitlines():
-        depth = len(_BRANCHES.match(line)[0])  # type: ignore[index]
-        if above is not None and depth <= above:
-            above = None
-        if node in line:
-            if above is not None:
-                return True
-            above = depth
-    return False
+        if not (written := _NODE.fullmatch(line)):
+            continue  # a text that goes on
+        depth, name = len(written[1]), written[2]
+        while nodes[-1][0] >= depth:
+            _close(nodes)
+        nodes.append((depth, name, []))
+    while len(nodes) > 1:
+        _close(nodes)
+    top = nodes[0][2]
+    return top[0] if len(top) == 1 else Node("", tuple(top))
+
+
+def _close(nodes: list[tuple[int, str, list[Any]]]) -> None:
+    _, name, children = nodes.pop()
+    nodes[-1][2].append(Node(name, tuple(children)))
 
 
 def plan_size(frame: DataFrame) -> Size | None:
     """Give Spark's own estimate of a DataFrame's size; None if it has none."""
     if not is_classic(frame):
-        return read_size(plan_text(frame, "cost"))
+        return read_size(str(frame._explain_string(mode="cost")))  # type: ignore[operator]
     statistics = frame._jdf.queryExecution().optimizedPlan().stats()
     rows = statistics.rowCount()
     return Size(float(statistics.sizeInBytes()), float(rows.get()) if rows.isDefined() else None)

@@ -22,7 +22,7 @@ from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import columnar
 from muntin.spark.stream.fingerprints import fingerprint
 from muntin.spark.stream.shapes import chain, expand, independent
-from muntin.spark.stream.watermark import with_watermarks
+from muntin.spark.stream.watermark import REUSE, shares_a_shuffle
 from muntin.spark.workers.layout import obstacle
 from muntin.window import in_order
 
@@ -73,6 +73,13 @@ def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obs
         return Obstacle("drops late rows with their slice, and has no late='exact'")
     if shape.needs_merge and (alone := _unmergeable(source)):
         return Obstacle(f"merges partials, and {alone!r} has none", error=UnsupportedError)
+    if shape.alone and len(source.query.windows) > 1 and shares_a_shuffle(source.events.frame):
+        return Obstacle(
+            "would share the shuffle that the input has above its watermark, and Spark would close one window only",
+            "Use strategy='native', put withWatermark after the shuffle, or "
+            f"spark.conf.set({REUSE!r}, 'false') before the query starts.",
+            UnsupportedError,
+        )
     if shape is StreamShape.COLUMNAR:
         if source.events.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
             return Obstacle("needs RocksDB for its state", f"Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
@@ -126,7 +133,7 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
     mark = taken_up(kept, _fingerprint(source, plan))
     match plan.shape:
         case StreamShape.INDEPENDENT:
-            return with_watermarks(source, independent(source, plan.windows, mark), len(plan.windows))
+            return independent(source, plan.windows, mark)
         case StreamShape.EXPAND:
             return expand(source, plan.windows, mark)
         case StreamShape.CHAIN:

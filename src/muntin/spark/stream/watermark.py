@@ -8,10 +8,11 @@ from pyspark.sql import DataFrame
 
 from muntin import names
 from muntin.duration import Duration
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import QueryError
 from muntin.plan.physical.options import StreamOptions
+from muntin.spark.input.checking import is_set
 from muntin.spark.input.source import DELAY, Source
-from muntin.spark.plans import analyzed_text, is_stacked, plan_text
+from muntin.spark.plans import analyzed_plan
 from muntin.spark.stream.future import set_aside
 from muntin.spark.stream.shapes import storable
 
@@ -19,6 +20,35 @@ WATERMARK = "EventTimeWatermark"
 """The operator that moves the watermark."""
 
 REUSE = "spark.sql.exchange.reuse"
+_NARROW = frozenset(
+    [
+        "Project",
+        "Filter",
+        "EventTimeWatermark",
+        "SubqueryAlias",
+        "View",
+        "CollectMetrics",
+        "Generate",
+        "Union",
+        "Coalesce",
+        "Sample",
+        "Expand",
+        "MapInArrow",
+        "MapInPandas",
+        "PythonMapInArrow",
+        "MapPartitions",
+        "MapElements",
+        "TypedFilter",
+        "SerializeFromObject",
+        "DeserializeToObject",
+        "ResolvedHint",
+        "UnresolvedHint",
+        "WithCTE",
+        "CTERelationDef",
+        "CTERelationRef",
+    ]
+)
+"""The nodes of a plan above which rows are where they were: no exchange stands for them."""
 
 
 def prepare_stream(source: Source, options: StreamOptions) -> tuple[Source, StreamOptions]:
@@ -29,14 +59,15 @@ def prepare_stream(source: Source, options: StreamOptions) -> tuple[Source, Stre
             f"Use time=F.col({source.query.time!r}).cast('timestamp')."
         )
     delay = source.events.frame.schema[names.TIMESTAMP].metadata.get(DELAY)
-    plan = analyzed_text(source.events.frame)
-    if is_stacked(plan, WATERMARK):
+    plan = analyzed_plan(source.events.frame)
+    marks = [node for node in (plan, *plan.below()) if node.name == WATERMARK]
+    if any(under.name == WATERMARK for mark in marks for under in mark.below()):
         raise QueryError(
             "the input calls withWatermark twice, and Spark ends such a query after its first micro-batch. "
             f"Call it once, on time column {source.query.time!r}."
         )
     if delay is None:
-        _check_first(source, options, has_one=WATERMARK in plan)
+        _check_first(source, options, has_one=bool(marks))
         frame = source.events.frame if options.future is None else set_aside(source.events.frame, options.future)
         frame = frame.withWatermark(names.TIMESTAMP, f"{options.watermark:d} microseconds")
         return storable(source.over(frame)), options
@@ -69,21 +100,16 @@ def _check_first(source: Source, options: StreamOptions, *, has_one: bool) -> No
         )
 
 
-def with_watermarks(source: Source, union: DataFrame, branches: int) -> DataFrame:
-    """Refuse a union whose branches would share an exchange with the watermark below it.
+def shares_a_shuffle(frame: DataFrame) -> bool:
+    """Tell whether two aggregations of an input would share an exchange with the watermark below it.
 
     Spark 4.3 gives operators above a reused exchange no watermark: they never close a window, and keep all state. The
     setting is read when the query starts, so nothing that is done here and taken back would last until then.
     """
-    if _watermarks(union) < branches * _watermarks(source.events.frame):
-        raise UnsupportedError(
-            "the input has a shuffle above its watermark, which the windows of strategy 'independent' would share, and "
-            "Spark would close only one of them. Use strategy='native', put withWatermark after the shuffle, or "
-            f"spark.conf.set({REUSE!r}, 'false') before the query starts."
-        )
-    return union
-
-
-def _watermarks(frame: DataFrame) -> int:
-    """Count the operators in a plan that move the watermark."""
-    return plan_text(frame).count(WATERMARK)
+    if not is_set(frame, REUSE, "true"):
+        return False
+    plan = analyzed_plan(frame)
+    return any(
+        node.name not in _NARROW and any(under.name == WATERMARK for under in node.below())
+        for node in (plan, *plan.below())
+    )
