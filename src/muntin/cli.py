@@ -225,7 +225,8 @@ def bench_weave(out: Path, runs: int) -> None:
 
 @bench.command("batch")
 @click.argument(
-    "experiment", type=click.Choice(["paper-1m", "paper-10m", "keyed", "fine", "peers", "growth", "shapes", "transfer"])
+    "experiment",
+    type=click.Choice(["paper-1m", "paper-10m", "keyed", "mixed", "fine", "peers", "growth", "shapes", "transfer"]),
 )
 @_rounds("contender")
 @click.option("--sets", type=AT_LEAST_ONE, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
@@ -242,6 +243,7 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
         "paper-1m": lambda: batch.paper_tables(folder, 1_000_000, sets, rounds, _say),
         "paper-10m": lambda: batch.paper_tables(folder, 10_000_000, sets, rounds, _say, ("plain", "auto")),
         "keyed": lambda: batch.keyed(folder, rounds, _say),
+        "mixed": lambda: batch.mixed(folder, rounds, _say),
         "fine": lambda: batch.fine_slides(folder, rounds, _say),
         "peers": lambda: _peers(folder, rounds),
         "growth": lambda: batch.growth(folder, rounds, _say),

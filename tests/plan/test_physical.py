@@ -137,6 +137,20 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
 
+def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_fifth() -> None:
+    work = Work(Statistics(rows=3_000_000, keys=100, span=300_000_000_000), columns=2, keys=1)
+    windows = (tumbling("20 s"), tumbling("30 s"))
+    seen = set()
+    for factor in (0.1, 0.5, 1, 1.5, 2, 3, 5, 10):
+        dear = replace(work, prices=replace(Prices(), explode=Prices().explode * factor))
+        plan = chosen(dear, windows, "auto", lambda shape: shape in (Shape.INDEPENDENT, Shape.EXPAND))
+        costs = dict(plan.alternatives)
+        share = costs["expand"] / costs["independent"]
+        assert plan.groups[0].shape is (Shape.EXPAND if share <= 0.8 else Shape.INDEPENDENT)
+        seen.add("much" if share <= 0.8 else "little" if share < 1 else "nothing")
+    assert seen == {"much", "little", "nothing"}
+
+
 def test_one_window_is_not_shared() -> None:
     small = Work(Statistics(rows=1000, keys=3, span=10**10))
     assert chosen(small, (tumbling("1 hour"),), "auto", anything).groups[0].shape in (Shape.INDEPENDENT, Shape.EXPAND)

@@ -109,6 +109,8 @@ PLANS: dict[str, Callable[[], Shown]] = {
     "batch_slices_apart": lambda: batch("slices_explode", APART, THIN),
     "batch_slices_kernel": kernels,
     "batch_source_kernel": lambda: batch("source_kernel"),
+    "batch_source_slices_kernel": lambda: batch("source_slices_kernel"),
+    "batch_rows_kernel": lambda: batch("rows_kernel"),
     "batch_two_groups": two_groups,
     "stream_independent": lambda: stream(StreamShape.INDEPENDENT),
     "stream_expand": lambda: stream(

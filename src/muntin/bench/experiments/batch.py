@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.aggregates import Aggregate
@@ -101,6 +102,26 @@ def keyed(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000)
         times = in_turn({"one window, plain": one, **all_of_them}, rounds)
         progress(f"{keys} keys: {rounded(times)}")
         yield {"keys": keys, "events": rows, "windows": len(windows), "seconds": rounded(times)}
+
+
+def mixed(folder: Path, rounds: int, progress: Progress, rows: int = 1_000_000) -> Iterator[Row]:
+    """Yield what sums, a median and a distinct count over ten windows take: each alone, together, in plain Spark."""
+    spark = bench_session()
+    df = events(spark, folder, rows, keys=100, per_second=10).withColumn("item", F.expr("CAST(v * 100 AS INT)"))
+    sums = [mt.sum("v"), mt.count(), mt.min("v"), mt.max("v"), mt.avg("v")]
+    median, distinct = [mt.median("v")], [mt.count_distinct("item")]
+    windows = [mt.tumbling(f"{n} minutes") for n in (5, 10, 15, 30, 60)]
+    windows += [mt.hopping(f"{n} minutes", f"{n // 3} minutes") for n in (15, 30, 60, 90, 120)]
+    parts = {"sums": sums, "median": median, "distinct count": distinct, "together": [*sums, *median, *distinct]}
+    contenders = {name: evaluated(df, windows, asked_for, "auto") for name, asked_for in parts.items()}
+    contenders["together, plain"] = evaluated(df, windows, parts["together"], "independent")
+    for contender in contenders.values():  # nobody pays for what is compiled and started only once
+        contender()
+    times = in_turn(contenders, rounds)
+    progress(f"mixed: {rounded(times)}")
+    plan: Any = mt.explain(df, "ts", "key", windows, parts["together"])
+    shapes = list(dict.fromkeys(group.shape.name.lower() for group in plan.groups))
+    yield {"events": rows, "windows": len(windows), "seconds": rounded(times), "shapes": shapes}
 
 
 def fine_slides(folder: Path, rounds: int, progress: Progress, rows: int = 50_000) -> Iterator[Row]:

@@ -81,6 +81,23 @@ def _keyed(result: Row) -> str:
     )
 
 
+def _mixed(result: Row) -> str:
+    (row,) = result["rows"]
+    times = row["seconds"]
+    alone = sum(times[name] for name in ("sums", "median", "distinct count"))
+    return "\n\n".join(
+        [
+            "## Aggregates that cannot share a shape",
+            f"Five aggregates that add up (sum, count, min, max, avg), a median and an exact distinct count over "
+            f"{row['windows']} windows, five of them hopping; {row['events']:,} events, 100 keys; seconds.",
+            table(["asked for", "seconds"], [[name, f"{time:.2f}"] for name, time in times.items()]),
+            f"Together they take {times['together'] / alone:.2f} times as long as the parts one after the other, and "
+            f"plain Spark takes {times['together, plain'] / times['together']:.1f} times as long for all of them. "
+            f"Shapes of the whole: {', '.join(row['shapes'])}.",
+        ]
+    )
+
+
 def _fine(result: Row) -> str:
     rows = [
         [row["keys"], f"{row['events']:,}", f"{t['plain']:.1f}", f"{t['auto']:.2f}", f"{t['plain'] / t['auto']:.0f}"]
@@ -186,6 +203,7 @@ BATCH: dict[str, Callable[[Row], str]] = {
     "batch-paper-10m": _paper,
     "batch-paper-1m": _paper,
     "batch-keyed": _keyed,
+    "batch-mixed": _mixed,
     "batch-fine": _fine,
     "batch-peers": _peers,
     "batch-growth": _growth,

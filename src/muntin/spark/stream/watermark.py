@@ -20,34 +20,23 @@ WATERMARK = "EventTimeWatermark"
 """The operator that moves the watermark."""
 
 REUSE = "spark.sql.exchange.reuse"
-_NARROW = frozenset(
-    [
+_NARROW = {
+    *(
         "Project",
         "Filter",
-        "EventTimeWatermark",
         "SubqueryAlias",
         "View",
         "CollectMetrics",
         "Generate",
+        "Expand",
         "Union",
         "Coalesce",
         "Sample",
-        "Expand",
-        "MapInArrow",
-        "MapInPandas",
-        "PythonMapInArrow",
-        "MapPartitions",
-        "MapElements",
-        "TypedFilter",
-        "SerializeFromObject",
-        "DeserializeToObject",
-        "ResolvedHint",
-        "UnresolvedHint",
-        "WithCTE",
-        "CTERelationDef",
-        "CTERelationRef",
-    ]
-)
+    ),
+    *("EventTimeWatermark", "ResolvedHint", "UnresolvedHint", "WithCTE", "CTERelationDef", "CTERelationRef"),
+    *("MapInArrow", "MapInPandas", "MapPartitions", "MapElements", "TypedFilter"),
+    *("SerializeFromObject", "DeserializeToObject"),
+}
 """The nodes of a plan above which rows are where they were: no exchange stands for them."""
 
 
