@@ -61,7 +61,7 @@ class StreamWork:
             sum(self.touched(window.slide, ceil(work.copies(window))) for window in windows),
             sum(self.kept(window.slide, work.copies(window), window.range) for window in windows),
             sum(work.instances(window) for window in windows),
-            max(window.range for window in windows),
+            max(window.longest for window in windows),
         )
 
 
@@ -78,7 +78,7 @@ class StreamLoad:
     out: float
     """Result rows."""
     longest: int
-    """The longest range."""
+    """How long an instance may last."""
 
     def __add__(self, other: StreamLoad) -> StreamLoad:
         """Put windows together that are not cut yet."""

@@ -26,8 +26,8 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
     if group.shape is Shape.SOURCE_KERNEL:
         task = _task(source, forest)
         return merged(source, mapped(events.lifted, windows_at_source, task, window_schema(events), events.shared))
-    longest = max(int(window.range) for window in group.windows)
-    chunks = Chunks(chunk_length(longest, statistics), longest)
+    halo = max(window.halo for window in group.windows)
+    chunks = Chunks(chunk_length(halo, statistics), halo)
     match group.shape:
         case Shape.SLICES_KERNEL:
             parts = chunked(sliced(source, group.grids), chunks, names.BEGIN)

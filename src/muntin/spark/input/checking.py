@@ -79,7 +79,7 @@ def is_set(df: DataFrame, name: str, default: str) -> bool:
 def check_lengths(windows: Iterable[Window]) -> None:
     """Refuse windows longer than the time that Spark knows."""
     for window in windows:
-        if window.range > LONGEST_WINDOW:
+        if window.longest > LONGEST_WINDOW:
             raise QueryError(
                 f"range {window.range} of window {window.label!r} is longer than the time that Spark knows. "
                 "Use at most 3660000 days."

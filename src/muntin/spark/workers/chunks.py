@@ -24,13 +24,13 @@ def in_order(events: Events, parts: DataFrame, chunks: Chunks | None) -> DataFra
     return spread.sortWithinPartitions(*map(F.expr, (*events.keys, when)))  # a name alone would take more calls
 
 
-def chunk_length(longest: int, statistics: Statistics) -> int:
+def chunk_length(halo: int, statistics: Statistics) -> int:
     """Choose how long the time chunks are that keys are cut into, so that one hot key uses all cores.
 
-    Every chunk also needs the rows of one longest range after it (the halo), so chunks are several times as long.
+    Every chunk also needs the rows of a halo after it, so chunks are several times as long.
     """
     halos = 8 if statistics.keys >= MANY_KEYS else 2
-    return max(halos * longest, min(statistics.span, LONGEST_WINDOW) // 64)
+    return max(halos * halo, min(statistics.span, LONGEST_WINDOW) // 64)
 
 
 def chunked(parts: DataFrame, chunks: Chunks, time: str = names.TIME, *, timeless: bool = False) -> DataFrame:
