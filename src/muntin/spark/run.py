@@ -100,7 +100,7 @@ def explain(
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, draw it, or look into it.
 
-    Of a registry it is the plan of the windows that are there now.
+    For a registry this is the plan of the windows that it has now.
     """
     check_frame(df)
     options = StreamOptions(watermark, late, output, future)

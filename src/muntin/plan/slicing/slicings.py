@@ -83,7 +83,7 @@ class Slicings(Generic[Load]):
 def sliced_apart(
     windows: Sequence[Window], load: Callable[[Window], Load], charge: Charge[Load]
 ) -> list[tuple[Window, ...]]:
-    """Part windows so that those that had better share a slicing are together.
+    """Part windows: those whose shared slicing costs less than their own stay together.
 
     >>> def charge(load: int, edges: float, grids: int) -> float:
     ...     return 1 + edges * load  # a pass over the input, and each window's work at each edge

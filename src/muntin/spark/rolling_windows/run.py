@@ -33,7 +33,7 @@ def rolling(
     """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
 
     A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
-    events of the same time. Of rows=[100] it is ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
+    events of the same time. rows=[100] means ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
     columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
     (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way; explain_rolling
     says which and why. Statistics, if given, save the small job that the input is sampled with; a batch DataFrame of

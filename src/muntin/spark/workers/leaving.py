@@ -1,4 +1,4 @@
-"""How a Python worker ends whose rows nobody reads any more, as under show(3) or LIMIT: quietly."""
+"""A quiet end for Python workers whose rows nobody reads any more, as under show(3) or LIMIT."""
 
 from __future__ import annotations
 

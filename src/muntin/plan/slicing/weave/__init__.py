@@ -1,4 +1,4 @@
-"""Multi-query optimizers: which windows share one stream of partials, and which had better not."""
+"""Multi-query optimizers: which windows share one stream of partials, and which are cheaper apart."""
 
 from muntin.plan.slicing.weave.omega import FORMS, OMEGAS
 from muntin.plan.slicing.weave.planner import ALGORITHMS, Weave, weave

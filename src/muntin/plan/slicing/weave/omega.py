@@ -22,7 +22,7 @@ class Omega:
     """Ω of a technique: the operations at an edge, in parts that are quick to add up when trees merge."""
 
     name: str
-    """The technique's."""
+    """The name of the technique."""
     weight: Callable[[Array, Array], Array]
     """What each window adds, by range and slide, whatever the edges."""
     look_up: Callable[[Array], Array] | None = None

@@ -23,12 +23,12 @@ class _View:
     """All trees as one kind sees them: with the edges that they and that kind have together."""
 
     edges: Array
-    """By kinds that are left."""
+    """The edges of each kind that is left."""
     length: Array
     place: Numbers
     """The kind of each tree among them."""
     rate: Array
-    """By trees, as the rest."""
+    """The rate of each tree; operations and longest are also by trees."""
     operations: Array
     longest: Array
 
