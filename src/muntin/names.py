@@ -4,8 +4,8 @@ Columns that come in numbers are k0, k1, … and so on: `key(0)` is the first of
 are microseconds unless said otherwise.
 
 A row of the input has TIMESTAMP, TIME, keys and values; as a partial of itself, TIME, keys and partials. A slice has
-BEGIN, keys and partials; where a key's time is cut into chunks, it has PLACE instead of BEGIN. An instance has NUMBER, START,
-keys and partials.
+BEGIN, keys and partials; where a key's time is cut into chunks, it has PLACE instead of BEGIN. An instance has NUMBER,
+START, keys and partials.
 """
 
 from __future__ import annotations

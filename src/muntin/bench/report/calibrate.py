@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import ast
+import inspect
+from itertools import groupby, pairwise
 
 from muntin.bench.record import Row
 from muntin.bench.report.tables import table
+from muntin.plan.physical import prices
 
 
 def calibrate_section(result: Row) -> str:
@@ -13,15 +16,41 @@ def calibrate_section(result: Row) -> str:
     *trials, solution = result["rows"]
     counts = [f"{len(list(part))} of {name} plans" for name, part in groupby(trials, key=lambda row: row["part"])]
     errors = solution["errors"]
-    rows = [[f"`{name}`", f"{price:g}"] for name, price in solution["prices"].items()]
+    told = meanings()
+    rows = [
+        [f"`{name}`", f"{price:,.3g}" if price < 1000 else f"{price:,.0f}", told[name]]
+        for name, price in solution["prices"].items()
+    ]
     return "\n\n".join(
         [
             "## Prices of the cost model",
             f"Least squares of relative errors over {len(trials)} trials ({', '.join(counts)}), each a query in one "
-            "shape, with its units of work and its time. What each price means stands in `plan/physical/prices.py`. "
+            "shape, with its units of work and its time. "
             f"The median error of an estimate is {errors['after']['median']:.0%}, the worst "
             f"{errors['after']['worst']:.0%}; with the prices before the run they were "
             f"{errors['before']['median']:.0%} and {errors['before']['worst']:.0%}.",
-            table(["price", "core-microseconds"], rows),
+            table(["price", "core-µs", "for"], rows),
         ]
     )
+
+
+def meanings() -> dict[str, str]:
+    """Give what every price is for, as the text below its field says.
+
+    >>> meanings()["scan"]
+    'a row read'
+    """
+    (body,) = [node.body for node in ast.parse(inspect.getsource(prices.Prices)).body if isinstance(node, ast.ClassDef)]
+    return {
+        field.target.id: _lower(text.value.value)
+        for field, text in pairwise(body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(text, ast.Expr)
+        and isinstance(text.value, ast.Constant)
+    }
+
+
+def _lower(text: object) -> str:
+    told = str(text).rstrip(".")
+    return told[0].lower() + told[1:]
