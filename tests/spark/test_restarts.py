@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.plan.physical.stream import StreamShape
+from muntin.spark.input.reading import prepare
+from muntin.spark.stream.choice import taken_up
+from muntin.spark.stream.fingerprints import fingerprint, of_window
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.streams import Replay, events
 
@@ -103,6 +108,22 @@ def test_what_may_not_change_is_refused_with_and_without_the_checkpoint(
     assert_all_rows(replay)
 
 
+def test_lambda_functions_are_the_same_when_they_are_built_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark gives their variables new numbers."""
+
+    def built() -> dict[str, Any]:
+        parts = F.transform(F.split("k", ""), lambda part: F.lower(part))
+        sum = F.aggregate(F.array("v", "v"), F.lit(0).cast("long"), lambda one, other: one + other)
+        asked = ask(by=[F.array_join(parts, "").alias("k")], aggregates=[mt.min(sum), mt.max(sum)])
+        return {name: given for name, given in asked.items() if name != "watermark"}
+
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5)))
+    prepared = [prepare(replay.stream, **built()) for _ in range(2)]
+    texts = [fingerprint(source, "expand", None, None).to_json() for source in prepared]
+    assert texts[0] == texts[1]
+    assert "x_1 -> lower(x_1)" in texts[0]
+
+
 def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_path: Path) -> None:
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, strategy="independent")
@@ -111,6 +132,19 @@ def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_
     for windows in ([MINUTE], [MINUTE, HALF, mt.tumbling("2 min")], [MINUTE, mt.hopping("30 s", "10 s")]):
         with pytest.raises(mt.QueryError, match="the windows were ⟨30s,30s⟩, ⟨1m,1m⟩ and are"):
             mt.aggregate(replay.stream, **ask(windows=windows), strategy="independent", checkpoint=checkpoint)
+
+
+def test_state_of_a_window_keeps_the_text_of_its_checkpoint() -> None:
+    """Windows were once written as three numbers; the keys of their state have the digest of that."""
+    now = Fingerprint("independent", Input("ts", "timestamp"), (), (Computed("count"),), (HALF, MINUTE))
+    texts = [
+        json.dumps(now.to_dict() | {"windows": [[*map(int, window.period)]]}, separators=(",", ":"))
+        for window in (HALF, MINUTE)
+    ]
+    kept = tuple(map(Fingerprint.from_json, texts))
+    together = taken_up(kept, now)
+    assert [of_window(kept, together, window).to_json() for window in (HALF, MINUTE)] == texts
+    assert of_window(kept, together, HALF).digest != of_window((), now, HALF).digest
 
 
 @pytest.mark.parametrize("kept", ["expand", "chain", "columnar"])

@@ -20,7 +20,7 @@ from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import columnar
-from muntin.spark.stream.fingerprints import fingerprint
+from muntin.spark.stream.fingerprints import fingerprint, of_window
 from muntin.spark.stream.shapes import chain, expand, independent
 from muntin.spark.stream.watermark import with_watermarks
 from muntin.spark.workers.layout import obstacle
@@ -126,7 +126,8 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
     mark = taken_up(kept, _fingerprint(source, plan))
     match plan.shape:
         case StreamShape.INDEPENDENT:
-            return with_watermarks(source, independent(source, plan.windows, mark), len(plan.windows))
+            marks = {window: of_window(kept, mark, window) for window in plan.windows}
+            return with_watermarks(source, independent(source, marks), len(plan.windows))
         case StreamShape.EXPAND:
             return expand(source, plan.windows, mark)
         case StreamShape.CHAIN:
