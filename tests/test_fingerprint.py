@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from muntin.errors import QueryError
-from muntin.fingerprint import FORMAT, Computed, Fingerprint, Input, check_same
+from muntin.fingerprint import Computed, Fingerprint, Input, check_same
+from muntin.formats import FORMAT
 from muntin.window import Window
 
 KEPT = Fingerprint(

@@ -13,10 +13,8 @@ from itertools import zip_longest
 from typing import Any
 
 from muntin.errors import QueryError
+from muntin.formats import FORMAT, check_format
 from muntin.window import AnyWindow, Window, from_dict
-
-FORMAT = 1
-"""The number of the format that this version writes. It reads this one and all lower ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +161,6 @@ lower(device) string. Ask for what the checkpoint was made for, or use a new che
         told = "; ".join(changes)
         raise QueryError(f"the checkpoint was made for another query: {told}. {nearest.remedy(now)}")
     return nearest
-
-
-def check_format(number: object, origin: str) -> None:
-    """Refuse what a later version wrote, and what was written before formats had numbers."""
-    if number is None:
-        raise QueryError(f"{origin} was made before Muntin 0.1, whose state has no format. Use a new checkpoint.")
-    if not isinstance(number, int) or number > FORMAT:
-        raise QueryError(
-            f"{origin} has format {number}, and this version of Muntin knows formats up to {FORMAT}. "
-            "Use the version that made it, or a later one."
-        )
 
 
 def _changes(
