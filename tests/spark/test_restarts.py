@@ -66,8 +66,9 @@ STARTED = {
 
 
 def assert_all_rows(replay: Replay) -> None:
-    """Compare what all runs wrote with plain Spark over all files, but the event that closes the others' windows."""
+    """Compare what all runs wrote for two windows with plain Spark over all files, but the event that closes them."""
     rows = replay.spark.read.parquet(str(replay.folder / "kept" / "rows"))
+    rows = rows.where(F.col("window_id").isin(MINUTE.label, HALF.label))
     plain = [F.min("v").alias("a"), F.max("v").alias("b")]
     batch = replay.batch.withColumn("k", F.lower("k"))
     assert_same(rows, plain_spark(batch, "ts", ["k"], [MINUTE, HALF], plain).where("k <> 'z'"), ["k"])
@@ -161,6 +162,25 @@ def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: P
     assert_all_rows(replay)
 
 
+def test_auto_keeps_its_shape_when_windows_are_added(spark: SparkSession, tmp_path: Path) -> None:
+    """By itself it takes another: the windows that are added cut finer slices."""
+    statistics = mt.Statistics(10**7, keys=100, span="1 day")
+    more = [MINUTE, HALF, mt.tumbling("7 s"), mt.tumbling("11 s")]
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, statistics=statistics)
+    shapes = []
+    for changes in ({}, {"windows": more}, {"windows": more, "checkpoint": checkpoint}):
+        plan = mt.explain(replay.stream, **ask(statistics=statistics, **changes))
+        assert isinstance(plan, mt.StreamPlan)
+        shapes.append(plan.shape)
+    assert shapes[0] is shapes[2] is not shapes[1]
+    with pytest.raises(StreamingQueryException) as refused:
+        second_run(replay, windows=more, statistics=statistics)
+    assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in str(refused.value)
+    replay.run(ask(windows=more, statistics=statistics, checkpoint=checkpoint), files=True)
+    assert_all_rows(replay)
+
+
 def test_a_checkpoint_of_another_shape_is_refused_with_the_remedy(spark: SparkSession, tmp_path: Path) -> None:
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, strategy="expand")
@@ -181,8 +201,10 @@ def test_names_of_results_may_change(spark: SparkSession, tmp_path: Path) -> Non
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, strategy="chain")
     renamed = {"aggregates": [mt.min("v").alias("low"), mt.max("v").alias("high")]}
-    out = mt.aggregate(replay.stream, **ask(**renamed), strategy="auto", checkpoint=checkpoint)
-    assert out.columns[-2:] == ["low", "high"]
+    for name in ("device", "the device"):
+        asked = ask(**renamed, by=[F.lower("k").alias(name)])
+        out = mt.aggregate(replay.stream, **asked, strategy="auto", checkpoint=checkpoint)
+        assert out.columns[-3:] == [name, "low", "high"]
 
 
 def test_a_checkpoint_that_is_not_there_yet_is_no_error(spark: SparkSession, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from muntin.spark.input.checking import (
     first_line,
     folding,
     is_set,
+    quoted,
 )
 from muntin.spark.input.events import Events, name_parts
 from muntin.spark.input.parts import Recipe, selected
@@ -52,8 +53,11 @@ def prepare(
 
 
 def _text(given: Expression) -> str:
-    """Give a name as it is, and an expression as Spark writes it."""
-    return given.value if isinstance(given.value, str) else written(given.value)
+    """Give a name as it is, and an expression as Spark writes it, without the name that its results have."""
+    if isinstance(given.value, str):
+        return given.value
+    text = written(given.value)
+    return text.removesuffix(f" AS {given.name}").removesuffix(f" AS {quoted(given.name)}")
 
 
 def read(
