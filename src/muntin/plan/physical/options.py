@@ -68,5 +68,5 @@ def _length(name: str, given: Length | None, example: str) -> Duration | None:
         raise QueryError(f"{name} {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
     length = Duration(given) if isinstance(given, int) else parse_duration(given)
     if length < 0:
-        raise QueryError(f"{name} {length} is before 0. {remedy}")
+        raise QueryError(f"{name} {length} is negative. {remedy}")
     return length
