@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import muntin as mt
 from muntin.aggregates import Aggregate, Kind, Merge
 from muntin.aggregates.functions import FUNCTIONS
+from muntin.aggregates.writing import renumbered
 from tests.executor import fold, same
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), max_size=12)
@@ -207,3 +208,22 @@ def test_bad_aggregates_say_what_would_be_right(make: Any, message: str) -> None
 def test_sketches_are_left_to_spark() -> None:
     with pytest.raises(mt.UnsupportedError, match=r"Run the query with mt\.aggregate"):
         mt.approx_count_distinct("v").evaluate([(1,)])
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("transform(a, x_7 -> +(x_7, 1))", "transform(a, x_1 -> +(x_1, 1))"),
+        ("transform(a, (x_8, y_9) -> +(y_9, x_8)) AS z_3", "transform(a, (x_1, y_2) -> +(y_2, x_1)) AS z_3"),
+        ("f(a, x_17 -> f(array(x_17), x_18 -> =(x_18, x_17)))", "f(a, x_1 -> f(array(x_1), x_2 -> =(x_2, x_1)))"),
+        ("filter(a, x_2 -> >(x_2, x_1))", "filter(a, x_2 -> >(x_2, x_1))"),
+        ("filter(a, x_9 -> >(x_9, max_9))", "filter(a, x_1 -> >(x_1, max_9))"),
+        ("+(x_5, y_9)", "+(x_5, y_9)"),
+        ("f(a, LambdaFunction(f((x_6), LambdaFunction(x_6 + y_9, y_9)), x_6, y_7), x_8)",
+         "f(a, LambdaFunction(f((x_1), LambdaFunction(x_1 + y_2, y_2)), x_1, y_3), x_8)"),
+        ("f(LambdaFunction(x_3, x_3", "f(LambdaFunction(x_3, x_3"),
+    ],
+)  # fmt: skip
+def test_variables_of_lambda_functions_are_numbered_by_appearance(text: str, same: str) -> None:
+    assert renumbered(text) == same
+    assert renumbered(same) == same

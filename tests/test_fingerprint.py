@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import pickle
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from muntin.errors import QueryError
-from muntin.fingerprint import FORMAT, Computed, Fingerprint, Input, check_same
+from muntin.fingerprint import Computed, Fingerprint, Input, check_same
+from muntin.formats import FORMAT
 from muntin.window import Window
 
 KEPT = Fingerprint(
@@ -41,6 +43,21 @@ def test_what_format_1_wrote_is_read_for_ever() -> None:
 def test_windows_that_were_three_numbers_are_periodic() -> None:
     earlier = json.loads(WRITTEN_BY_FORMAT_1) | {"windows": [[20, 20, 0], [60, 20, 5]]}
     assert Fingerprint.from_json(json.dumps(earlier)) == KEPT
+
+
+@pytest.mark.parametrize("other", [{"windows": [[20, 20, 0], [60, 20, 5]]}, {"unknown": "of a later version"}])
+def test_what_was_read_stays_as_it_was_written(other: dict[str, Any]) -> None:
+    text = json.dumps(json.loads(WRITTEN_BY_FORMAT_1) | other)
+    kept = Fingerprint.from_json(text)
+    assert kept.to_json() == text
+    assert kept.digest != KEPT.digest
+    sent = pickle.loads(pickle.dumps(kept))  # noqa: S301 - as to a worker
+    for same in (check_same([kept], KEPT), Fingerprint.from_dict(json.loads(text)), sent):
+        assert same == KEPT
+        assert same.to_dict() == json.loads(text)
+        assert same.digest == kept.digest
+    changed = replace(kept, buckets=3)
+    assert changed.digest == replace(KEPT, buckets=3).digest
 
 
 def test_a_later_format_is_refused() -> None:

@@ -234,7 +234,9 @@ def test_formats_of_later_versions_are_refused(tmp_path: Path) -> None:
         file.write_text(json.dumps(fields | {"format": 2, "more": "to say"}))
         calls: list[Callable[[], object]] = [registry.list, lambda: registry.needed("query")]
         for call in calls:
-            with pytest.raises(mt.QueryError, match=rf"{file.name} has format 2, .* a newer version .* Upgrade Muntin"):
+            with pytest.raises(
+                mt.QueryError, match=rf"{file.name} has format 2, .* a later version .* Use that version"
+            ):
                 call()
         file.write_text(json.dumps(fields))
 

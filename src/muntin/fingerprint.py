@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any
 
 from muntin.errors import QueryError
+from muntin.formats import FORMAT, check_format
 from muntin.window import AnyWindow, Window, from_dict
-
-FORMAT = 1
-"""The number of the format that this version writes. It reads this one and all lower ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +62,36 @@ class Fingerprint:
     spark: str = ""
     """The version of Spark that wrote the expressions, as major.minor; it is no part of what is compared."""
     format: int = FORMAT
+    text: str = field(default="", init=False, repr=False, compare=False)
+    """What a checkpoint has, as it was read; empty for what this version describes. A changed copy loses it."""
 
     def to_json(self) -> str:
-        """Write the fingerprint as one line."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, separators=(",", ":"))
+        """Write the fingerprint as one line; one that was read stays as it was written."""
+        return self.text or _line(self._fields())
 
     def to_dict(self) -> dict[str, Any]:
         """Give the fingerprint as JSON has it."""
+        told: dict[str, Any] = json.loads(self.to_json())
+        return told
+
+    def _fields(self) -> dict[str, Any]:
         windows = None if self.windows is None else [window.to_dict() for window in self.windows]
-        return asdict(replace(self, windows=None)) | {"windows": windows}
+        fields = asdict(replace(self, windows=None)) | {"windows": windows}
+        del fields["text"]
+        return fields
 
     @staticmethod
     def from_json(text: str) -> Fingerprint:
         """Read a fingerprint back; refuse one of a later format."""
-        return Fingerprint.from_dict(json.loads(text))
+        return _as_read(Fingerprint._from_fields(json.loads(text)), text)
 
     @staticmethod
     def from_dict(told: dict[str, Any]) -> Fingerprint:
         """Read a fingerprint from what JSON makes of it."""
+        return _as_read(Fingerprint._from_fields(told), _line(told))
+
+    @staticmethod
+    def _from_fields(told: dict[str, Any]) -> Fingerprint:
         check_format(told.get("format"), "the checkpoint")
         return Fingerprint(
             told["shape"],
@@ -103,8 +113,12 @@ class Fingerprint:
 
     @property
     def digest(self) -> bytes:
-        """Eight bytes that differ where what is compared differs."""
-        return sha256(replace(self, spark="").to_json().encode()).digest()[:8]
+        """Eight bytes that differ where what is compared differs.
+
+        They are those of the text. So a query that goes on from a checkpoint has the checkpoint's own digest, even if
+        this version writes the same fingerprint in another way.
+        """
+        return sha256(_line(self.to_dict() | {"spark": ""}).encode()).digest()[:8]
 
     def changes(self, now: Fingerprint) -> Iterator[str]:
         """Say what differs in a query of now.
@@ -149,17 +163,6 @@ lower(device) string. Ask for what the checkpoint was made for, or use a new che
     return nearest
 
 
-def check_format(number: object, origin: str) -> None:
-    """Refuse what a later version wrote, and what was written before formats had numbers."""
-    if number is None:
-        raise QueryError(f"{origin} was made before Muntin 0.1, whose state has no format. Use a new checkpoint.")
-    if not isinstance(number, int) or number > FORMAT:
-        raise QueryError(
-            f"{origin} has format {number}, and this version of Muntin knows formats up to {FORMAT}. "
-            "Use the version that made it, or a later one."
-        )
-
-
 def _changes(
     role: str, before: Sequence[Input | Computed], after: Sequence[Input | Computed], *, texts: bool
 ) -> Iterator[str]:
@@ -176,6 +179,16 @@ def _without_texts(given: Input | Computed) -> object:
     if isinstance(given, Input):
         return given.type
     return given.function, given.options, [one.type for one in given.inputs]
+
+
+def _as_read(kept: Fingerprint, text: str) -> Fingerprint:
+    """Keep the text that a fingerprint was read from."""
+    object.__setattr__(kept, "text", text)
+    return kept
+
+
+def _line(told: dict[str, Any]) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
 def _window(told: dict[str, Any] | list[int]) -> AnyWindow:

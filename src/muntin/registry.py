@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from muntin.errors import QueryError
+from muntin.formats import FORMAT, FormatError, check_format
 from muntin.paths import StrPath, create, existing, folder, put
 from muntin.query import check_units, check_windows
 from muntin.window import AnyWindow, from_dict
@@ -24,8 +25,6 @@ from muntin.window import AnyWindow, from_dict
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
 
-FORMAT = 1
-"""The newest format of changes and reports that this version reads, and the one that it writes."""
 CHANGES = "[0-9]" * 8 + ".json"
 """The names of files that are changes; whatever else is in the folder is not."""
 REPORTS = "_queries"
@@ -40,10 +39,6 @@ _FIELDS = {"add": {"id", "window", "since"}, "remove": {"id", "until"}, "none": 
 
 class _DamagedError(QueryError):
     """A file says nothing that can be read."""
-
-
-class _NewerError(QueryError):
-    """A file has a format of a later version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +353,7 @@ def _fields(text: str, origin: str) -> dict[str, Any]:
     form = fields.pop("format", 1)
     if _whole(form) < 1:
         raise ValueError(f"its format is {form}")
-    if form > FORMAT:
-        raise _NewerError(
-            f"{origin} has format {form}, and this version of Muntin reads formats up to {FORMAT}: a newer version has "
-            "written it. Upgrade Muntin."
-        )
+    check_format(form, origin)
     return fields
 
 
@@ -377,7 +368,7 @@ def _damage(origin: str, remedy: str) -> Iterator[None]:
     """Say what is wrong with a file, and what to do."""
     try:
         yield
-    except _NewerError:
+    except FormatError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise _DamagedError(f"{origin} is damaged ({error}). {remedy}") from error

@@ -6,6 +6,7 @@ import json
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,7 @@ from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input
+from muntin.formats import FORMAT
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import Change
 from muntin.window import Window
@@ -367,3 +369,34 @@ def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> No
 def test_buckets_have_a_partition_each(count: int) -> None:
     labels = bucket_labels(count)
     assert len(set(labels)) == count
+
+
+KEPT = Path(__file__).parent / "kept"
+EARLIER: list[Event] = [("a", 1, 5, "x"), ("a", 12, 7, "ä"), (None, 12, -3, ""), ("b", 25, 2**40, "z")]
+
+
+def earlier() -> Running:
+    """Give a bucket that has seen something, as those in the folder have. None of their files is written again."""
+    running = Running((Window(10), Window(30, 10)), delay=20)
+    running.feed(EARLIER)
+    return running
+
+
+@pytest.mark.parametrize("folder", sorted(KEPT.glob("format-*")), ids=lambda folder: folder.name)
+def test_what_earlier_versions_kept_is_read_for_ever(folder: Path) -> None:
+    running = earlier()
+    running.head = Head.from_json((folder / "head.json").read_text(encoding="utf-8"))
+    running.store.kept = {int(file.stem): file.read_bytes() for file in folder.glob("*.arrow")}
+    assert running.store.slices == 4
+    running.feed([("a", 14, 1, "y"), ("c", 31, 1, "x")])
+    running.finish()
+
+
+def test_this_version_keeps_what_its_format_says() -> None:
+    """If this fails, what is kept has changed: give FORMAT a new number, and add a folder for it."""
+    running = earlier()
+    assert running.head is not None
+    folder = KEPT / f"format-{FORMAT}"
+    assert json.loads(running.head.to_json()) == json.loads((folder / "head.json").read_text(encoding="utf-8"))
+    slices = {number: unpack(data) for number, data in running.store.kept.items()}
+    assert slices == {int(file.stem): unpack(file.read_bytes()) for file in folder.glob("*.arrow")}

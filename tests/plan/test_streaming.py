@@ -101,6 +101,24 @@ def test_bad_watermarks(watermark: object) -> None:
         StreamOptions(watermark)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("future", ["5", "-1 s", 3600, -1, True, 2.5, [], "3 months"])
+def test_bad_lengths_ahead_of_the_clock(future: object) -> None:
+    with pytest.raises(QueryError, match=r"future|unit|months"):
+        StreamOptions("10 s", future=future)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["watermark", "future"])
+def test_numbers_without_a_unit_are_no_microseconds(name: str) -> None:
+    with pytest.raises(QueryError, match=rf"^{name} 3600 has no unit of time\. Write '3600 seconds'"):
+        StreamOptions(**{name: 3600})  # type: ignore[arg-type]
+
+
+def test_good_lengths_ahead_of_the_clock() -> None:
+    assert StreamOptions(future="1 hour").future == StreamOptions(future=timedelta(hours=1)).future == 3_600_000_000
+    assert StreamOptions(future=mt.tumbling("1 hour").range).future == 3_600_000_000
+    assert StreamOptions(future=0).future == 0
+
+
 def test_good_watermarks() -> None:
     assert StreamOptions("1h30m").watermark == StreamOptions(timedelta(minutes=90)).watermark == 5_400_000_000
     assert StreamOptions(0).watermark == 0

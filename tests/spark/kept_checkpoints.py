@@ -4,23 +4,36 @@ python -m tests.spark.kept_checkpoints FORMAT writes those of a new format. Thos
 again.
 """
 
+import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.patience import PATIENT
-from tests.spark.streams import Replay, events
+from tests.spark.streams import Event, Replay, events
 
 FOLDER = Path(__file__).parent / "checkpoints"
-SHAPES = ("independent", "expand", "chain")
-"""Columnar state is left out: in its checkpoints Spark writes where they were made, and finds them nowhere else."""
+SHAPES = ("independent", "expand", "chain", "columnar")
 WINDOWS = [mt.tumbling("1 min"), mt.hopping("2 min", "30 s", id="two")]
-EARLIER = events((1, "a", 5), (31, "A", 7), (50, None, 1), (70, "b", -3))
+
+SCHEMAS = re.compile(r'"file:[^"]*/(state/\d+/_stateSchema/[^"]*)"')
+"""Where columnar state has its schema: Spark writes the whole path into the checkpoint."""
+
+
+def doubled(*rows: Event) -> pa.Table:
+    """Give events with one more column, of doubles that every sum has exactly."""
+    table = events(*rows)
+    return table.append_column("d", pc.divide(table["v"].cast(pa.float64()), 4))
+
+
+EARLIER = doubled((1, "a", 5), (31, "A", 7), (50, None, 1), (70, "b", -3))
 """What the checkpoints have seen; the watermark has closed no window."""
 
 
@@ -29,7 +42,10 @@ def ask(shape: str) -> dict[str, Any]:
         "time": "ts",
         "by": [F.lower("k").alias("k")],
         "windows": WINDOWS,
-        "aggregates": [mt.min("v").alias("low"), mt.sum("v"), mt.avg("v"), mt.count(), mt.max("k").alias("last")],
+        "aggregates": [
+            *(mt.min("v").alias("low"), mt.sum("v"), mt.avg("v"), mt.count(), mt.max("k").alias("last")),
+            *(mt.sum("d"), mt.avg("d")),
+        ],
         "watermark": "100 s",
         "strategy": shape,
     }
@@ -48,8 +64,12 @@ def write(format: str) -> None:
 
 
 def opened(archive: Path, folder: Path) -> None:
-    """Put a kept checkpoint where a replay expects it."""
-    shutil.unpack_archive(archive, folder / "kept" / "checkpoint")
+    """Put a kept checkpoint where a replay expects it, and tell it where it is."""
+    checkpoint = folder / "kept" / "checkpoint"
+    shutil.unpack_archive(archive, checkpoint)
+    for metadata in checkpoint.glob("state/*/_metadata/v2/[0-9]*"):
+        metadata.write_text(SCHEMAS.sub(rf'"file:{checkpoint}/\1"', metadata.read_text()))
+        metadata.with_name(f".{metadata.name}.crc").unlink()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.listener import StreamingQueryProgress
+from pyspark.sql.streaming.query import StreamingQuery
 
 import muntin as mt
 from tests.spark.patience import patiently, to_the_end
@@ -83,13 +84,14 @@ class Replay:
         start = writer.trigger(availableNow=True).start
         query = patiently(start, to_the_end, forget=None if files else place / "checkpoint")
         rows = self.spark.read.schema(out.schema).parquet(str(place / "rows")) if files else self.spark.table(name)
-        return Result(rows, query.recentProgress)
+        return Result(rows, query.recentProgress, query)
 
 
 @dataclass(frozen=True)
 class Result:
     rows: DataFrame
     reports: list[StreamingQueryProgress]
+    query: StreamingQuery
 
     @property
     def progress(self) -> mt.Progress:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.spark.patience import LONG
+from tests.spark.patience import LONG, PATIENT
 
 ASKED = """
 import muntin as mt
@@ -52,22 +52,23 @@ assert "rows of" in mt.explain(stream, "ts", "key", windows, asked, watermark="1
 print("same stream:", len(wanted))
 """
 
-CLUSTER = """
+CLUSTER = f"""
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
 
-builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
-builder = builder.config("spark.python.authenticate.socketTimeout", "300s").config("spark.network.timeout", "900s")
+builder = SparkSession.builder.master("local-cluster[2,1,1024]").config(map={PATIENT!r})
+builder = builder.config("spark.ui.enabled", "false")
 spark = builder.config("spark.sql.shuffle.partitions", "2").config("spark.executor.memory", "512m").getOrCreate()
 """
 
-CONNECT = """
+CONNECT = f"""
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
 from pyspark.sql import SparkSession
 
-spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+builder = SparkSession.builder.remote("local[2]").config(map={PATIENT!r})
+spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
 assert "connect" in type(spark).__module__
 """
 

@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.cases import assert_same, plain_spark
+from tests.spark.patience import LONG, PATIENT
 
 HOUR = mt.tumbling("1 hour")
 WINDOWS = [mt.tumbling("5 minutes"), mt.hopping("1 hour", "5 minutes")]
@@ -194,7 +195,8 @@ import muntin as mt
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-spark = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "1").getOrCreate()
+builder = SparkSession.builder.remote("local[1]").config(map=PATIENT)
+spark = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
 columns = ["timestamp_seconds(id * 60) ts", "id % 11 v", "named_struct('x', id) st", "id `a.b`"]
 df = spark.range(0, 100).selectExpr(*columns)
 asked = [F.sum("v"), F.sum(F.col("v") * 2).alias("x"), F.count("*"), F.count_distinct("v"), F.percentile("v", 0.5)]
@@ -224,8 +226,8 @@ print("connected")
 
 def test_the_same_on_spark_connect(tmp_path: Path) -> None:
     environment = os.environ | {"SPARK_TESTING": "1"}  # a free port: other tests may have a server, too
-    command = [sys.executable, "-c", CONNECTED]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=tmp_path, env=environment)
+    command = [sys.executable, "-c", f"PATIENT = {PATIENT!r}\n{CONNECTED}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "connected" in done.stdout
 

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.spark.stream.fingerprints import kept_fingerprints
 from tests.spark.cases import assert_same, plain_spark
-from tests.spark.kept_checkpoints import EARLIER, FOLDER, SHAPES, WINDOWS, ask, opened
+from tests.spark.kept_checkpoints import EARLIER, FOLDER, SHAPES, WINDOWS, ask, doubled, opened
 from tests.spark.patience import patiently, to_the_end
-from tests.spark.streams import Replay, events
+from tests.spark.streams import Replay
 
 ARCHIVES = sorted(FOLDER.glob("format-*/*.zip"))
 
@@ -28,7 +28,7 @@ def test_rows_from_before_and_after_are_counted_together(spark: SparkSession, tm
     checkpoint = tmp_path / "kept" / "checkpoint"
     assert {kept.shape for kept in kept_fingerprints(spark, checkpoint)} == {archive.stem}
     assert mt.state(checkpoint)
-    later = events((75, "A", 9), (40, "b", 2), (10_000, "z", 0))
+    later = doubled((75, "A", 9), (40, "b", 2), (10_000, "z", 0))
     replay = Replay(spark, tmp_path).add(later)
     out = mt.aggregate(replay.stream, **(ask(archive.stem) | {"strategy": "auto", "checkpoint": checkpoint}))
     writer = out.writeStream.format("parquet").option("path", str(tmp_path / "rows"))
@@ -37,7 +37,7 @@ def test_rows_from_before_and_after_are_counted_together(spark: SparkSession, tm
     whole = Replay(spark, tmp_path / "whole").add(EARLIER, later).batch
     whole = whole.withColumn("name", F.col("k")).withColumn("k", F.lower("k"))
     plain = [F.min("v").alias("low"), F.sum("v").alias("sum_v"), F.avg("v").alias("avg_v"), F.count("*").alias("count")]
-    plain.append(F.max("name").alias("last"))
+    plain += [F.max("name").alias("last"), F.sum("d").alias("sum_d"), F.avg("d").alias("avg_d")]
     wanted = plain_spark(whole, "ts", ["k"], WINDOWS, plain).where("k is distinct from 'z'")
     assert_same(rows, wanted, ["k"], nullable=False)
 
@@ -45,7 +45,7 @@ def test_rows_from_before_and_after_are_counted_together(spark: SparkSession, tm
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda archive: f"{archive.parent.name}-{archive.stem}")
 def test_another_query_is_still_refused(spark: SparkSession, tmp_path: Path, archive: Path) -> None:
     opened(archive, tmp_path)
-    replay = Replay(spark, tmp_path).add(events((75, "A", 9)))
+    replay = Replay(spark, tmp_path).add(doubled((75, "A", 9)))
     other = ask(archive.stem) | {"aggregates": mt.max("v"), "checkpoint": tmp_path / "kept" / "checkpoint"}
     with pytest.raises(mt.QueryError, match=r"aggregate 1 was min\(v bigint\) and is max\(v bigint\)"):
         mt.aggregate(replay.stream, **other)

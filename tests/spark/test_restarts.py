@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.plan.physical.stream import StreamShape
+from muntin.spark.input.reading import prepare
+from muntin.spark.stream.choice import taken_up
+from muntin.spark.stream.fingerprints import fingerprint, of_window
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.streams import Replay, events
 
@@ -61,8 +66,9 @@ STARTED = {
 
 
 def assert_all_rows(replay: Replay) -> None:
-    """Compare what all runs wrote with plain Spark over all files, but the event that closes the others' windows."""
+    """Compare what all runs wrote for two windows with plain Spark over all files, but the event that closes them."""
     rows = replay.spark.read.parquet(str(replay.folder / "kept" / "rows"))
+    rows = rows.where(F.col("window_id").isin(MINUTE.label, HALF.label))
     plain = [F.min("v").alias("a"), F.max("v").alias("b")]
     batch = replay.batch.withColumn("k", F.lower("k"))
     assert_same(rows, plain_spark(batch, "ts", ["k"], [MINUTE, HALF], plain).where("k <> 'z'"), ["k"])
@@ -103,6 +109,22 @@ def test_what_may_not_change_is_refused_with_and_without_the_checkpoint(
     assert_all_rows(replay)
 
 
+def test_lambda_functions_are_the_same_when_they_are_built_again(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark gives their variables new numbers."""
+
+    def built() -> dict[str, Any]:
+        parts = F.transform(F.split("k", ""), lambda part: F.lower(part))
+        sum = F.aggregate(F.array("v", "v"), F.lit(0).cast("long"), lambda one, other: one + other)
+        asked = ask(by=[F.array_join(parts, "").alias("k")], aggregates=[mt.min(sum), mt.max(sum)])
+        return {name: given for name, given in asked.items() if name != "watermark"}
+
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5)))
+    prepared = [prepare(replay.stream, **built()) for _ in range(2)]
+    texts = [fingerprint(source, "expand", None, None).to_json() for source in prepared]
+    assert texts[0] == texts[1]
+    assert "x_1 -> lower(x_1)" in texts[0]
+
+
 def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_path: Path) -> None:
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, strategy="independent")
@@ -111,6 +133,19 @@ def test_independent_windows_may_come_in_another_order(spark: SparkSession, tmp_
     for windows in ([MINUTE], [MINUTE, HALF, mt.tumbling("2 min")], [MINUTE, mt.hopping("30 s", "10 s")]):
         with pytest.raises(mt.QueryError, match="the windows were ⟨30s,30s⟩, ⟨1m,1m⟩ and are"):
             mt.aggregate(replay.stream, **ask(windows=windows), strategy="independent", checkpoint=checkpoint)
+
+
+def test_state_of_a_window_keeps_the_text_of_its_checkpoint() -> None:
+    """Windows were once written as three numbers; the keys of their state have the digest of that."""
+    now = Fingerprint("independent", Input("ts", "timestamp"), (), (Computed("count"),), (HALF, MINUTE))
+    texts = [
+        json.dumps(now.to_dict() | {"windows": [[*map(int, window.period)]]}, separators=(",", ":"))
+        for window in (HALF, MINUTE)
+    ]
+    kept = tuple(map(Fingerprint.from_json, texts))
+    together = taken_up(kept, now)
+    assert [of_window(kept, together, window).to_json() for window in (HALF, MINUTE)] == texts
+    assert of_window(kept, together, HALF).digest != of_window((), now, HALF).digest
 
 
 @pytest.mark.parametrize("kept", ["expand", "chain", "columnar"])
@@ -124,6 +159,25 @@ def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: P
         assert plan.shape is StreamShape[kept.upper()]
         assert f"the checkpoint has shape {kept}, so no other was weighed" in str(plan)
     second_run(replay, checkpoint=checkpoint)
+    assert_all_rows(replay)
+
+
+def test_auto_keeps_its_shape_when_windows_are_added(spark: SparkSession, tmp_path: Path) -> None:
+    """By itself it takes another: the windows that are added cut finer slices."""
+    statistics = mt.Statistics(10**7, keys=100, span="1 day")
+    more = [MINUTE, HALF, mt.tumbling("7 s"), mt.tumbling("11 s")]
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, statistics=statistics)
+    shapes = []
+    for changes in ({}, {"windows": more}, {"windows": more, "checkpoint": checkpoint}):
+        plan = mt.explain(replay.stream, **ask(statistics=statistics, **changes))
+        assert isinstance(plan, mt.StreamPlan)
+        shapes.append(plan.shape)
+    assert shapes[0] is shapes[2] is not shapes[1]
+    with pytest.raises(StreamingQueryException) as refused:
+        second_run(replay, windows=more, statistics=statistics)
+    assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in str(refused.value)
+    replay.run(ask(windows=more, statistics=statistics, checkpoint=checkpoint), files=True)
     assert_all_rows(replay)
 
 
@@ -147,8 +201,10 @@ def test_names_of_results_may_change(spark: SparkSession, tmp_path: Path) -> Non
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, strategy="chain")
     renamed = {"aggregates": [mt.min("v").alias("low"), mt.max("v").alias("high")]}
-    out = mt.aggregate(replay.stream, **ask(**renamed), strategy="auto", checkpoint=checkpoint)
-    assert out.columns[-2:] == ["low", "high"]
+    for name in ("device", "the device"):
+        asked = ask(**renamed, by=[F.lower("k").alias(name)])
+        out = mt.aggregate(replay.stream, **asked, strategy="auto", checkpoint=checkpoint)
+        assert out.columns[-3:] == [name, "low", "high"]
 
 
 def test_a_checkpoint_that_is_not_there_yet_is_no_error(spark: SparkSession, tmp_path: Path) -> None:

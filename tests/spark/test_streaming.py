@@ -166,7 +166,10 @@ def test_update_mode_of_a_query_that_was_asked_for_append(replay: Replay) -> Non
     for strategy in ("independent", "expand"):
         assert sorted(map(str, replay.run(ask(strategy=strategy), mode="update").rows.collect())) == updates
     appended = found(replay.run(ask(strategy="columnar")).rows.collect())
-    assert found(replay.run(ask(strategy="columnar"), mode="update").rows.collect()) == appended
+    result = replay.run(ask(strategy="columnar"), mode="update")
+    assert found(result.rows.collect()) == appended
+    assert str(mt.progress(result.query)).endswith("gives a window once, when it closes: add output='update'")
+    assert result.progress.note == ""  # reports do not tell the mode
     with pytest.raises(AnalysisException, match="Detected pattern of possible 'correctness' issue"):
         replay.run(ask(strategy="chain"), mode="update")
 

@@ -52,7 +52,7 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
         ({"watermark": None}, "time column 'ts' of the stream has no watermark"),
         ({"watermark": None}, "Add watermark='10 minutes', or call withWatermark"),
         ({"watermark": "soon"}, "cannot read 'soon' as a duration"),
-        ({"watermark": "-1 s"}, "watermark -1s is not a whole number of milliseconds from 0 on"),
+        ({"watermark": "-1 s"}, "watermark -1s is negative. Use a duration such as"),
         ({"watermark": "1 us"}, "watermark 1us is not a whole number of milliseconds"),
         ({"watermark": 1.5}, "watermark 1.5 is no length of time. Use a duration such as '10 minutes'"),
         ({"late": "keep"}, "unknown late 'keep'. Use 'drop' or 'exact'"),

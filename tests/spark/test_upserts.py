@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, events, found
 
 LENGTHS = ("10 seconds", "1 minute")
@@ -49,8 +50,8 @@ def run(replay: Replay, write: Callable[[DataFrame, int], None], checkpoint: str
     """Run the query over what it has not read yet, from a checkpoint."""
     out = mt.aggregate(replay.stream, **ASKED, output="update", watermark="10 min", strategy="expand")
     writer = out.writeStream.outputMode("update").foreachBatch(write)
-    query = writer.option("checkpointLocation", str(replay.folder / checkpoint)).trigger(availableNow=True).start()
-    query.awaitTermination(300)
+    writer = writer.option("checkpointLocation", str(replay.folder / checkpoint)).trigger(availableNow=True)
+    patiently(writer.start, to_the_end)
 
 
 def values(table: mt.UpsertTable, spark: SparkSession) -> Values:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
+from muntin.aggregates.writing import written
 from muntin.errors import QueryError
 
 Partial = tuple[Any, ...]
@@ -145,7 +146,7 @@ class Aggregate:
         if isinstance(given, Expression) or (isinstance(given, str) and given):
             return given
         if is_column(given):
-            return Expression(given, str(given).removeprefix("Column<'").removesuffix("'>"))
+            return Expression(given, written(given))
         raise QueryError(f"{self.function.name} was given {given!r} as a column. Use a column's name, or a Column.")
 
     def alias(self, name: str) -> Aggregate:

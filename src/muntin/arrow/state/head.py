@@ -9,7 +9,8 @@ from typing import NamedTuple
 from muntin.arrow.batches import Layout
 from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER
-from muntin.fingerprint import Fingerprint, check_format, check_same
+from muntin.fingerprint import Fingerprint, check_same
+from muntin.formats import check_format
 
 
 @dataclass(frozen=True, slots=True)

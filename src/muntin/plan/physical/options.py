@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from muntin.choices import Late, Output, check_choice
 from muntin.duration import Duration, parse_duration
 from muntin.errors import QueryError
-from muntin.plan.figures import length
 from muntin.window import Length
 
 
@@ -38,26 +37,36 @@ class StreamOptions:
     ) -> None:
         check_choice("late", late, Late)
         check_choice("output", output, Output)
-        agreed = {"watermark": _delay(watermark), "late": late, "output": output, "future": _ahead(future)}
+        agreed = {
+            "watermark": _delay(watermark),
+            "late": late,
+            "output": output,
+            "future": _length("future", future, "1 hour"),
+        }
         for name, given in agreed.items():
             object.__setattr__(self, name, given)
 
 
 def _delay(given: Length | None) -> Duration | None:
     """Read a watermark; Spark keeps it in milliseconds."""
-    remedy = "Use a duration such as '10 minutes'."
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, Length):
-        raise QueryError(f"watermark {given!r} is no length of time. {remedy}")
-    if isinstance(given, int) and given and not isinstance(given, Duration):
-        raise QueryError(f"watermark {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
-    delay = Duration(given) if isinstance(given, int) else parse_duration(given)
-    if delay < 0 or delay % 1000:
-        raise QueryError(f"watermark {delay} is not a whole number of milliseconds from 0 on. {remedy}")
+    delay = _length("watermark", given, "10 minutes")
+    if delay is not None and delay % 1000:
+        raise QueryError(
+            f"watermark {delay} is not a whole number of milliseconds. Use a duration such as '10 minutes'."
+        )
     return delay
 
 
-def _ahead(given: Length | None) -> Duration | None:
-    """Read how far ahead of the clock rows may be."""
-    return None if given is None else length("future", given, "1 hour")
+def _length(name: str, given: Length | None, example: str) -> Duration | None:
+    """Read a length of time from 0 on; a number without a unit would be microseconds, which nobody means."""
+    remedy = f"Use a duration such as {example!r}."
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Length):
+        raise QueryError(f"{name} {given!r} is no length of time. {remedy}")
+    if isinstance(given, int) and given and not isinstance(given, Duration):
+        raise QueryError(f"{name} {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
+    length = Duration(given) if isinstance(given, int) else parse_duration(given)
+    if length < 0:
+        raise QueryError(f"{name} {length} is negative. {remedy}")
+    return length

@@ -34,11 +34,6 @@ def expression(df: DataFrame, given: Any, role: str) -> Expression:
     raise QueryError(f"{role} has {given!r}, which is no column. Use the name of a column, or a Column.")
 
 
-def written(given: Expression) -> str:
-    """Give an expression as Spark writes it."""
-    return str(given.value).removeprefix("Column<'").removesuffix("'>")
-
-
 def column_of(given: str | Expression) -> str | Column:
     """Give what DataFrame.select takes for a column; a name alone takes fewer calls into Spark than a column."""
     value: str | Column = given.value if isinstance(given, Expression) else given

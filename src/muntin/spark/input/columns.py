@@ -13,7 +13,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates import Aggregate, written
 from muntin.aggregates import functions as f
 from muntin.errors import QueryError
 from muntin.hints import INSTEAD
@@ -104,7 +104,7 @@ def _column(argument: str | Column | Constant | Star) -> Any:
 
 def _refusal(column: Column, tree: Any, call: Call | None) -> QueryError:
     """Say which call to use instead."""
-    text = str(column).removeprefix("Column<'").removesuffix("'>")
+    text = written(column)
     if _kind(tree) in ("SqlExpression", "SQLExpression"):
         return QueryError(f"aggregate {text!r} is SQL text, which is not looked into. Use F.sum('v') or mt.sum('v').")
     if call is not None and call.distinct:

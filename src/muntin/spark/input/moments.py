@@ -67,7 +67,8 @@ def _mean(value: str) -> str:
     """Write the mean of a slice.
 
     Equal values have exactly their own mean; a sum divided by a count may miss it, and nothing is then a deviation. A
-    sum of large values would be infinite where their mean is not; a power of two changes no digit of it.
+    sum of large values would be infinite where their mean is not, so values are scaled by a power of two. That changes
+    no digit of values from about 1e-298 on; smaller ones lose digits, down to 1e-314, where nothing is left of them.
     """
     scaled = f"avg({value} * {2.0**-32!r}D) * {2.0**32!r}D"
     return _or_zero(f"CASE WHEN var_pop({value}) = 0 THEN min({value}) ELSE {scaled} END")

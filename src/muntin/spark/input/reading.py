@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from muntin import names
-from muntin.aggregates import Aggregate, Expression
+from muntin.aggregates import Aggregate, Expression, written
 from muntin.errors import QueryError
 from muntin.query import Query, Windows, check_units
 from muntin.spark.input.checking import (
@@ -26,7 +26,7 @@ from muntin.spark.input.checking import (
     first_line,
     folding,
     is_set,
-    written,
+    quoted,
 )
 from muntin.spark.input.events import Events, name_parts
 from muntin.spark.input.parts import Recipe, selected
@@ -49,7 +49,15 @@ def prepare(
     if twice := alike(query.outputs, folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     events = read(df, time, keys, query.aggregates)
-    return Source(events, query, tuple(map(written, (time, *keys))))
+    return Source(events, query, tuple(_text(one) for one in (time, *keys)))
+
+
+def _text(given: Expression) -> str:
+    """Give a name as it is, and an expression as Spark writes it, without the name that its results have."""
+    if isinstance(given.value, str):
+        return given.value
+    text = written(given.value)
+    return text.removesuffix(f" AS {given.name}").removesuffix(f" AS {quoted(given.name)}")
 
 
 def read(

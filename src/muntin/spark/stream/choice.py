@@ -20,7 +20,7 @@ from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import columnar
-from muntin.spark.stream.fingerprints import fingerprint
+from muntin.spark.stream.fingerprints import fingerprint, of_window
 from muntin.spark.stream.shapes import chain, expand, independent
 from muntin.spark.stream.watermark import REUSE, shares_a_shuffle
 from muntin.spark.workers.layout import obstacle
@@ -133,7 +133,7 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
     mark = taken_up(kept, _fingerprint(source, plan))
     match plan.shape:
         case StreamShape.INDEPENDENT:
-            return independent(source, plan.windows, mark)
+            return independent(source, {window: of_window(kept, mark, window) for window in plan.windows})
         case StreamShape.EXPAND:
             return expand(source, plan.windows, mark)
         case StreamShape.CHAIN:

@@ -80,6 +80,7 @@ def _kept_fingerprint(spark: SparkSession, place: str, operator: Row) -> Fingerp
     return next((head.fingerprint for head in heads(spark, place, operator)), None)
 
 
-def of_window(kept: Fingerprint, window: AnyWindow) -> Fingerprint:
-    """Give the fingerprint of one window's own state."""
-    return replace(kept, windows=(window,))
+def of_window(kept: tuple[Fingerprint, ...], now: Fingerprint, window: AnyWindow) -> Fingerprint:
+    """Give the fingerprint of one window's own state: as a checkpoint has it, else as a query of now has it."""
+    own = replace(now, windows=(window,))
+    return next((one for one in kept if one.shape == own.shape and one.windows == own.windows), own)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pyspark.sql.streaming.listener import StateOperatorProgress, StreamingQueryProgress
 from pyspark.sql.streaming.query import StreamingQuery
@@ -15,6 +17,8 @@ from muntin.errors import QueryError
 from muntin.spark.stream.columnar import LATE_METRIC
 from muntin.spark.stream.future import FUTURE_METRIC
 from muntin.spark.stream.kept_state import Kept, state
+
+NO_UPDATES = "written in update mode, but columnar state gives a window once, when it closes: add output='update'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,8 @@ class Progress:
     """Rows that were set aside because they were too far ahead of the clock."""
     windows: tuple[Kept, ...] = ()
     """What is kept for which window, if the checkpoint was read."""
+    note: str = ""
+    """What is probably not meant: a query that is written in a mode which its shape does not have."""
 
     @property
     def state_rows(self) -> int:
@@ -64,9 +70,10 @@ class Progress:
         time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
         windows = f" ({', '.join(map(str, self.windows))})" if self.windows else ""
         ahead = f"{self.future:,} ahead of the clock, " if self.future else ""
+        note = f"; {self.note}" if self.note else ""
         return (
             f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
-            f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s"
+            f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s{note}"
         )
 
 
@@ -86,7 +93,24 @@ def progress(
     reports = [report for report in given if isinstance(report, StreamingQueryProgress)]
     if len(reports) < len(given):
         raise QueryError(f"{query!r} has no progress. Give a StreamingQuery, or its recentProgress.")
-    return _summed(reports)
+    return replace(_summed(reports), note=_note(query, reports))
+
+
+def _note(query: object, reports: list[StreamingQueryProgress]) -> str:
+    """Say that columnar state has no updates, where they are asked of it: the writer's mode is not seen before."""
+    columnar = any(name.startswith(LATE_METRIC) for report in reports for name in report.observedMetrics)
+    return NO_UPDATES if columnar and _mode(query) == "Update" else ""
+
+
+def _mode(query: Any) -> str:
+    """Give the output mode of a query; nothing where Spark does not tell it: for reports, and on Spark Connect."""
+    if not hasattr(query, "_jsq"):
+        return ""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+    with suppress(Py4JError):
+        return str(query._jsq.streamingQuery().outputMode())  # noqa: SLF001 - Spark has no other name for it
+    return ""
 
 
 def _summed(reports: list[StreamingQueryProgress]) -> Progress:

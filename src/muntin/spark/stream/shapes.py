@@ -22,7 +22,7 @@ from muntin.spark.batch.independent import alone
 from muntin.spark.batch.native import exploded, merge, partials, plain, slice_end, slice_start
 from muntin.spark.input.parts import Recipe, Step, named
 from muntin.spark.input.source import Source, literal
-from muntin.spark.stream.fingerprints import marked, of_window
+from muntin.spark.stream.fingerprints import marked
 from muntin.window import Window, in_order
 
 _PLACES = (names.TIMESTAMP, names.END, names.INSTANCE, names.RANGE, names.START)
@@ -64,11 +64,10 @@ def chain(source: Source, windows: tuple[Window, ...], grids: tuple[Grid, ...], 
     return _finished(source, merge(source, placed, names.WINDOW, names.MARK), source.events.lowered())
 
 
-def independent(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> DataFrame:
+def independent(source: Source, marks: dict[Window, Fingerprint]) -> DataFrame:
     """Evaluate every window alone, in an order of our own: Spark knows the state of a branch by its place."""
     branches = [
-        alone(source, window, marked(source.events.frame, of_window(kept, window)), names.MARK)
-        for window in in_order(windows)
+        alone(source, window, marked(source.events.frame, marks[window]), names.MARK) for window in in_order(marks)
     ]
     return reduce(DataFrame.union, branches)
 

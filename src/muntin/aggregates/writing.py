@@ -1,0 +1,46 @@
+"""How Spark writes an expression, made the same for every build of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+_NAME = r"\b[xyz]_\d+\b"
+_ARROW = re.compile(rf"({_NAME}|\({_NAME}(?:, {_NAME})*\)) ->")
+_LAMBDA = re.compile(r"\bLambdaFunction\(")
+
+
+def written(column: Any) -> str:
+    """Give a Spark column as Spark writes it."""
+    return renumbered(str(column).removeprefix("Column<'").removesuffix("'>"))
+
+
+def renumbered(text: str) -> str:
+    """Give the variables of lambda functions numbers from 1 on, by first appearance.
+
+    Spark counts them through the whole process, so the same expression has another text every time it is built.
+
+    >>> renumbered("aggregate(a, 0, (x_31, y_32) -> +(x_31, y_32), x_33 -> *(x_33, 2))")
+    'aggregate(a, 0, (x_1, y_2) -> +(x_1, y_2), x_3 -> *(x_3, 2))'
+    """
+    bound = {name for names in (*_ARROW.findall(text), *_arguments(text)) for name in re.findall(_NAME, names)}
+    names = dict.fromkeys(re.findall(_NAME, text))
+    columns = {name[2:] for name in names if name not in bound}
+    numbers = (number for number in count(1) if str(number) not in columns)
+    renamed = {name: f"{name[0]}_{next(numbers)}" for name in names if name in bound}
+    return re.sub(_NAME, lambda match: renamed.get(match[0], match[0]), text)
+
+
+def _arguments(text: str) -> Iterator[str]:
+    """Give what follows the body in every LambdaFunction(body, x_1, y_2), as Spark Connect writes them."""
+    for opening in _LAMBDA.finditer(text):
+        depth, body = 1, len(text)
+        for place in range(opening.end(), len(text)):
+            depth += {"(": 1, ")": -1}.get(text[place], 0)
+            if depth == 1 and text[place] == ",":
+                body = min(body, place)
+            if depth == 0:
+                yield text[body:place]
+                break
