@@ -103,7 +103,7 @@ def is_column(given: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """A column expression of Spark under a name; two are equal only if they are the same one."""
+    """A column expression of Spark under a name; whether two are equal, only spark.input.equality can tell."""
 
     value: Any
     """A Spark column, or the name of a column."""

@@ -98,8 +98,8 @@ def check_time(df: DataFrame, time: Expression, given: T.DataType) -> bool:
 
 def check_expressions(
     df: DataFrame, grouping: list[Expression], values: list[str | Expression], *, aggregated: bool
-) -> None:
-    """Refuse expressions that give several rows, or that cannot stand where they do.
+) -> bool:
+    """Tell whether all expressions are deterministic; refuse those that give several rows or stand where they cannot.
 
     Spark groups by what is not deterministic and takes it over rolling windows, but not within an aggregate. It is
     asked once for all expressions, and one by one only if it refuses: every question takes time.
@@ -108,9 +108,11 @@ def check_expressions(
     try:
         if given:
             _ = df.select(*(F.any_value(column_of(one)) for one in given)).schema
+        return True
     except AnalysisException:
         for one in given:
             _check_alone(df, one, aggregated=aggregated and one not in grouping)
+        return False
 
 
 def _check_alone(df: DataFrame, given: Expression, *, aggregated: bool) -> None:

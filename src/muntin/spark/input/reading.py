@@ -28,6 +28,7 @@ from muntin.spark.input.checking import (
     is_set,
     written,
 )
+from muntin.spark.input.equality import with_equals_as_one
 from muntin.spark.input.events import Events, name_parts
 from muntin.spark.input.parts import Recipe, selected
 from muntin.spark.input.recipes import recipe
@@ -49,6 +50,7 @@ def prepare(
     if twice := alike(query.outputs, folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     events = read(df, time, keys, query.aggregates)
+    query = replace(query, aggregates=tuple(made.aggregate for made in events.recipes))
     return Source(events, query, tuple(map(written, (time, *keys))))
 
 
@@ -57,8 +59,9 @@ def read(
 ) -> Events:
     """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
     check_names(df, [time, *keys], aggregates)
-    inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
-    check_expressions(df, [time, *keys], inputs, aggregated=not carry)
+    if check_expressions(df, [time, *keys], _inputs(aggregates), aggregated=not carry):
+        aggregates = with_equals_as_one(df, aggregates)
+    inputs = _inputs(aggregates)
     values = {column: names.value(i) for i, column in enumerate(inputs)}
     safe = [names.TIMESTAMP, *names.keys(len(keys)), *values.values()]
     try:
@@ -76,6 +79,11 @@ def read(
     read = {key.value: names.key(i) for i, key in enumerate(keys) if isinstance(key.value, str)} | values
     carried = [(names.carried(i), read[name]) for i, name in enumerate(df.columns) if name in read] if carry else ()
     return Events(by, frame, key_types, zoned, recipes, tuple(carried))
+
+
+def _inputs(aggregates: tuple[Aggregate, ...]) -> list[str | Expression]:
+    """Give the columns that aggregates read, each once."""
+    return list(dict.fromkeys(column for aggregate in aggregates for column in aggregate.columns))
 
 
 Asked = list[tuple[Aggregate, list[T.StructField]]]
