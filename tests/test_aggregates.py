@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.aggregates import Aggregate, Kind, Merge
+from muntin.aggregates import Aggregate, Merge
 from muntin.aggregates.functions import FUNCTIONS
 from tests.executor import fold, same
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), max_size=12)
 IN_PLAIN_PYTHON = sorted(
-    name for name, function in FUNCTIONS.items() if function.merge not in (Merge.SKETCH, Merge.NONE)
+    name
+    for name, function in FUNCTIONS.items()
+    if function.merge not in (Merge.DISTINCT_SKETCH, Merge.QUANTILE_SKETCH, Merge.NONE)
 )
 
 
@@ -111,10 +113,7 @@ def test_properties() -> None:
     assert having("overlap_safe") == selective | {"count_distinct", "approx_count_distinct"}
     rows = {"median", "percentile", "mode"}
     assert {name for name, function in FUNCTIONS.items() if not function.mergeable} == rows
-    assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.HOLISTIC} == {*rows, "count_distinct"}
-    assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.DISTRIBUTIVE} == {
-        *("min", "max", "sum", "count", "count_if", "bool_and", "bool_or")
-    }
+    assert {name for name, function in FUNCTIONS.items() if not function.merge.bounded} == {*rows, "count_distinct"}
 
 
 def test_nan_is_the_greatest_as_in_spark() -> None:

@@ -13,7 +13,8 @@ from math import ceil
 
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
-from muntin.plan.forest.planner import plan as plan_windows
+from muntin.plan.forest.planner import plan_reads
+from muntin.plan.forest.problem import Semantics
 from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.prices import Amounts, added
@@ -193,7 +194,7 @@ def slice_forest(windows: tuple[Window, ...], overlap: bool) -> Plan:
     ['⟨40,40⟩']
     """
     rate = Fraction(repr(density(slicing(windows)))) * (unit_of(windows) or 1)
-    return plan_windows(windows, "min" if overlap else "sum", rate=rate)
+    return plan_reads(windows, Semantics.COVERED_BY if overlap else Semantics.PARTITIONED_BY, rate)
 
 
 def choose_stream(
