@@ -32,6 +32,7 @@ from muntin.spark.input.equality import with_equals_as_one
 from muntin.spark.input.events import Events, name_parts
 from muntin.spark.input.parts import Recipe, selected
 from muntin.spark.input.recipes import recipe
+from muntin.spark.input.reducing import reducer_of
 from muntin.spark.input.source import Source, micros
 
 
@@ -103,14 +104,16 @@ def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
 
 
 def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
-    """Give recipes with the types of results and partials."""
+    """Give recipes with the types of results and partials, and with what kernels make of those."""
     parts = name_parts(recipes)
     steps = {names.result(i): made.plain for i, made in enumerate(recipes)}
     steps |= {name: step for kept in parts for name, step in zip(kept.names, kept.part.partials, strict=True)}
     schema = selected(frame, steps).schema
-    typed = {
-        kept.part.key: replace(kept.part, types=tuple(schema[name].dataType for name in kept.names)) for kept in parts
-    }
+    strict = is_set(frame, "spark.sql.ansi.enabled", "true")
+    typed = {}
+    for kept in parts:
+        part = replace(kept.part, types=tuple(schema[name].dataType for name in kept.names))
+        typed[part.key] = replace(part, reducer=reducer_of(part, strict=strict))
 
     def with_types(made: Recipe, field: T.StructField) -> Recipe:
         result = T.StructField(made.aggregate.name, field.dataType, field.nullable)
