@@ -72,6 +72,18 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
             {"layout": "wide", "windows": [mt.tumbling("20 min"), mt.tumbling("30 min")]},
             "window '30m' does not always end when '20m' does",
         ),
+        (
+            {"layout": "wide", "windows": [mt.tumbling("20 min", id="A"), mt.tumbling("40 min", id="a")]},
+            "the wide layout would have two columns 'min_v_A' and 'min_v_a'",
+        ),
+        (
+            {"layout": "wide", "by": F.col("key").alias("Window_End")},
+            "the wide layout would have two columns 'window_end' and 'Window_End'",
+        ),
+        (
+            {"layout": "wide", "by": F.col("key").alias("MIN_v_1h")},
+            "the wide layout would have two columns 'MIN_v_1h' and 'min_v_1h'",
+        ),
     ],
 )
 def test_bad_queries_are_refused_before_any_job(

@@ -47,10 +47,10 @@ def column_of(given: str | Expression) -> str | Column:
 
 def check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
     """Refuse names that the input does not have; Spark compares them by its own setting of case."""
-    names = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
+    asked = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
     fold = folding(df)
     known = {fold(name) for name in df.columns}
-    missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
+    missing = [name for name in dict.fromkeys(one for one in asked if isinstance(one, str)) if fold(name) not in known]
     if missing:
         columns = ", ".join(map(repr, df.columns)) or "none"
         field = next((name for name in missing if fold(name.partition(".")[0]) in known), None)
@@ -63,9 +63,9 @@ def folding(df: DataFrame) -> Callable[[str], str]:
     return str if is_set(df, "spark.sql.caseSensitive", "false") else str.lower
 
 
-def alike(names: Iterable[str], fold: Callable[[str], str]) -> str | None:
+def alike(given: Iterable[str], fold: Callable[[str], str]) -> str | None:
     """Write the first names that are the same once folded, as the user spelled them; None if all differ."""
-    spelled = list(names)
+    spelled = list(given)
     twice = repeated(map(fold, spelled))
     spellings = dict.fromkeys(repr(name) for name in spelled if fold(name) == twice)
     return None if twice is None else " and ".join(spellings)
