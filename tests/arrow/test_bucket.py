@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.aggregates import Merge
-from muntin.arrow.batches import Layout
+from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.reducers import reducer
 from muntin.arrow.state import packing as packing_module
 from muntin.arrow.state.bucket import MANY, News, Outcome, step
@@ -34,9 +34,9 @@ Event = tuple[str | None, int, int, str]
 Instance = tuple[int, int, str | None]
 
 
-def layout() -> Layout:
+def layout() -> ColumnLayout:
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1)
+    return ColumnLayout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1)
 
 
 def packed(rows: list[Event], windows: tuple[Window, ...] = WINDOWS, size: int = 40) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ import pytest
 from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow import batches as subject
-from muntin.arrow.batches import Chunks, Layout
+from muntin.arrow.batches import Chunks, ColumnLayout
 from muntin.arrow.preceding import RollTask, roll
 from muntin.arrow.reducers import reducer
 
@@ -25,7 +25,7 @@ Event = tuple[str | None, int | None, int, str, int]
 def task(chunks: Chunks | None = None, ranges: tuple[int, ...] = RANGES, counts: tuple[int, ...] = COUNTS) -> RollTask:
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
     return RollTask(
-        Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks), ranges, counts, carried=1
+        ColumnLayout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks), ranges, counts, carried=1
     )
 
 

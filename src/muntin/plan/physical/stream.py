@@ -66,10 +66,10 @@ class StreamShape(Enum):
         return self is StreamShape.INDEPENDENT
 
 
-NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
+STREAM_NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
     "auto": tuple(StreamShape),
-    "native": NATIVE,
+    "native": STREAM_NATIVE,
     "kernel": (StreamShape.COLUMNAR,),
 } | {shape.name.lower(): (shape,) for shape in StreamShape}
 """The shapes that may be chosen under each name."""
@@ -210,7 +210,7 @@ def choose_stream(
     >>> from muntin.plan.physical.work import Work
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
-    >>> choose_stream(dense, windows, "native", StreamOptions(), NATIVE).shape.name
+    >>> choose_stream(dense, windows, "native", StreamOptions(), STREAM_NATIVE).shape.name
     'CHAIN'
     """
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda priced: priced[0][0])

@@ -87,11 +87,7 @@ def _inputs(aggregates: tuple[Aggregate, ...]) -> list[str | Expression]:
     return list(dict.fromkeys(column for aggregate in aggregates for column in aggregate.columns))
 
 
-Asked = list[tuple[Aggregate, list[T.StructField]]]
-"""Aggregates with the columns that they are over."""
-
-
-def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
+def _made(frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]) -> tuple[Recipe, ...]:
     """Write aggregates over their inputs, with the types of results and partials as Spark alone finds them.
 
     Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from pyspark.sql import types as T
 
 from muntin import names
-from muntin.arrow.batches import Chunks, Layout
+from muntin.arrow.batches import Chunks, ColumnLayout
 from muntin.arrow.reducers import Reducer
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe
@@ -38,10 +38,10 @@ def aggregate_obstacle(made: Recipe) -> str | None:
     return None
 
 
-def layout(events: Events, chunks: Chunks | None = None) -> Layout:
+def layout(events: Events, chunks: Chunks | None = None) -> ColumnLayout:
     """Tell what is in the columns that go to Python, and how each is reduced."""
     counts = tuple(len(kept.names) for kept in events.parts)
-    return Layout.numbered(tuple(reducers(events).values()), counts, len(events.keys), chunks)
+    return ColumnLayout.numbered(tuple(reducers(events).values()), counts, len(events.keys), chunks)
 
 
 def tail(events: Events) -> list[T.StructField]:
