@@ -41,9 +41,9 @@ EXPECTED: dict[str, Any] = {
 @pytest.mark.parametrize("name", EXPECTED)
 @given(values=NUMBERS)
 def test_lift_combine_lower_gives_the_aggregate(name: str, values: list[int | None]) -> None:
-    found = Aggregate(FUNCTIONS[name], ("v",)).evaluate([(value,) for value in values])
+    result = Aggregate(FUNCTIONS[name], ("v",)).evaluate([(value,) for value in values])
     expected = EXPECTED[name](present(values))
-    assert found == expected or found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert result == expected or result == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), max_size=12))

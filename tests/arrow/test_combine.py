@@ -43,17 +43,17 @@ def batch(rows: list[tuple[str | None, int, int, str]], when: str = names.TIME) 
 
 
 def wanted(rows: list[tuple[str | None, int, int, str]]) -> dict[tuple[int, int, str | None], tuple[int, str]]:
-    found: dict[tuple[int, int, str | None], tuple[int, str]] = {}
+    instances: dict[tuple[int, int, str | None], tuple[int, str]] = {}
     for key, time, number, text in rows:
         for place, window in enumerate(WINDOWS):
             for start, _ in window.containing(time):
-                total, most = found.get((place, start, key), (0, ""))
-                found[place, start, key] = total + number, max(most, text)
-    return found
+                total, most = instances.get((place, start, key), (0, ""))
+                instances[place, start, key] = total + number, max(most, text)
+    return instances
 
 
 def instances(batches: list[pa.RecordBatch]) -> dict[tuple[int, int, str | None], tuple[int, str]]:
-    rows = [tuple(row.values()) for found in batches for row in found.to_pylist()]
+    rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     assert len({row[:3] for row in rows}) == len(rows), "an instance was given twice"
     return {row[:3]: row[3:] for row in rows}
 

@@ -63,11 +63,11 @@ def test_merging_many_windows_of_few_slides_is_greedy_merging(model: Model, draw
 def test_greedy_is_between_the_baselines_and_the_optimum(
     windows: list[Window], technique: str, rate: float, form: str
 ) -> None:
-    found = {name: mt.weave(windows, technique, rate, name, form) for name in WEAVES}
-    least = found["exhaustive"].cost
-    assert found["weave_share"].cost <= found["no_share"].cost * (1 + 1e-9)
-    assert all(least <= found[name].cost + 1e-9 * abs(least) for name in ("no_share", "max_share", "weave_share"))
-    for plan in found.values():
+    plans = {name: mt.weave(windows, technique, rate, name, form) for name in WEAVES}
+    least = plans["exhaustive"].cost
+    assert plans["weave_share"].cost <= plans["no_share"].cost * (1 + 1e-9)
+    assert all(least <= plans[name].cost + 1e-9 * abs(least) for name in ("no_share", "max_share", "weave_share"))
+    for plan in plans.values():
         assert sorted(window for tree in plan.trees for window in tree) == sorted(windows)
 
 
