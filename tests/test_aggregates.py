@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.aggregates import Aggregate, Kind, Merge
+from muntin.aggregates import Aggregate, Merge
 from muntin.aggregates.functions import FUNCTIONS
 from muntin.aggregates.writing import renumbered
 from tests.executor import fold, same
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), max_size=12)
 IN_PLAIN_PYTHON = sorted(
-    name for name, function in FUNCTIONS.items() if function.merge not in (Merge.SKETCH, Merge.NONE)
+    name
+    for name, function in FUNCTIONS.items()
+    if function.merge not in (Merge.DISTINCT_SKETCH, Merge.QUANTILE_SKETCH, Merge.NONE)
 )
 
 
@@ -40,9 +42,9 @@ EXPECTED: dict[str, Any] = {
 @pytest.mark.parametrize("name", EXPECTED)
 @given(values=NUMBERS)
 def test_lift_combine_lower_gives_the_aggregate(name: str, values: list[int | None]) -> None:
-    found = Aggregate(FUNCTIONS[name], ("v",)).evaluate([(value,) for value in values])
+    result = Aggregate(FUNCTIONS[name], ("v",)).evaluate([(value,) for value in values])
     expected = EXPECTED[name](present(values))
-    assert found == expected or found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert result == expected or result == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), max_size=12))
@@ -112,10 +114,7 @@ def test_properties() -> None:
     assert having("overlap_safe") == selective | {"count_distinct", "approx_count_distinct"}
     rows = {"median", "percentile", "mode"}
     assert {name for name, function in FUNCTIONS.items() if not function.mergeable} == rows
-    assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.HOLISTIC} == {*rows, "count_distinct"}
-    assert {name for name, f in FUNCTIONS.items() if f.kind is Kind.DISTRIBUTIVE} == {
-        *("min", "max", "sum", "count", "count_if", "bool_and", "bool_or")
-    }
+    assert {name for name, function in FUNCTIONS.items() if not function.merge.bounded} == {*rows, "count_distinct"}
 
 
 def test_nan_is_the_greatest_as_in_spark() -> None:

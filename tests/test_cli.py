@@ -77,8 +77,8 @@ def test_mistakes_end_with_a_message(arguments: tuple[str, ...], message: str) -
 
 def test_runs_as_a_module() -> None:
     command = [sys.executable, "-m", "muntin", "--version"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
-    assert __version__ in found.stdout
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    assert __version__ in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from muntin.hints import INSTEAD
 from muntin.plan import ALGORITHMS
 from muntin.plan.physical.shapes import BATCH_STRATEGIES
 from muntin.plan.physical.stream import STREAM_STRATEGIES
-from muntin.plan.slicing.weave import ALGORITHMS as WEAVES
+from muntin.plan.slicing.weave import WEAVES
 
 NAMES = """
     Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet RollingPlan Statistics

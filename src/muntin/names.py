@@ -61,8 +61,24 @@ LATE = "late"
 """How many rows came too late for at least one instance."""
 DROPPED = "dropped"
 """How many rows came too late for all instances."""
+HEAD = "text"
+"""The head of a bucket's state, as JSON."""
+SEGMENT = "number"
+"""The number of a segment of a bucket's state."""
 MARK = "muntin"
 """The column of a state's keys that has the fingerprint as its type."""
+
+# What is within other columns
+CELLS = "cells"
+"""A struct of the results of a row in the wide layout."""
+VALUE = "value"
+"""A result in a struct of its own, so that a null is told from no row."""
+INPUTS = "inputs"
+"""A struct of the values that a user's function lifts."""
+INPUTS_TEXT = "inputs_text"
+"""The same as text, by which rows of one time are sorted where Spark has no order for them."""
+STATE = "state"
+"""A partial of a user's function, pickled."""
 
 
 def key(number: int) -> str:

@@ -9,12 +9,12 @@ from muntin.arrow.reducers import Arrays
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Give the numbers of rows that tasks in this process work on at once, as they do."""
-    found: list[int] = []
+    lengths: list[int] = []
     lifted = Rows.lifted
 
     def watched(rows: Rows) -> list[Arrays]:
-        found.append(len(rows.time))
+        lengths.append(len(rows.time))
         return lifted(rows)
 
     monkeypatch.setattr(Rows, "lifted", watched)
-    return found
+    return lengths

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from muntin.aggregates import Merge
-from muntin.arrow.batches import Layout
+from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.reducers import reducer
 from muntin.arrow.state import packing as packing_module
 from muntin.arrow.state.bucket import MANY, News, Outcome, step
@@ -36,9 +36,9 @@ Event = tuple[str | None, int, int, str]
 Instance = tuple[int, int, str | None]
 
 
-def layout() -> Layout:
+def layout() -> ColumnLayout:
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1)
+    return ColumnLayout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1)
 
 
 def packed(rows: list[Event], windows: tuple[Window, ...] = WINDOWS, size: int = 40) -> pa.RecordBatch:
@@ -95,7 +95,7 @@ class Running:
         self.head: Head | None = None
         self.store, self.delay = Kept(), delay
         self.watermark = self.previous = 0
-        self.found: dict[Instance, tuple[int, str]] = {}
+        self.given: dict[Instance, tuple[int, str]] = {}
         self.ids: set[tuple[str, int, str | None]] = set()
         self.account: dict[Instance, list[tuple[int, str]]] = defaultdict(list)
         self.late = self.dropped = 0
@@ -118,12 +118,12 @@ class Running:
         for batch in unpacked([given], False):
             for row in batch.to_pylist():
                 number, start, key, *values = row.values()
-                assert (number, start, key) not in self.found, "an instance was given twice"
+                assert (number, start, key) not in self.given, "an instance was given twice"
                 term = next(term for term in self.terms if term.number == number)
                 assert (term.id, start, key) not in self.ids, "two windows of one id gave an instance"
                 self.ids.add((term.id, start, key))
                 assert self.previous < start + term.window.range <= self.watermark
-                self.found[number, start, key] = (values[0], values[1])
+                self.given[number, start, key] = (values[0], values[1])
         assert set(self.store.kept) == {segment.number for segment in outcome.head.segments}
         self.latest = max([self.latest, *(row[1] for row in rows)])
         self.previous, self.watermark = self.watermark, max(self.watermark, self.latest - self.delay)
@@ -137,7 +137,7 @@ class Running:
             place: (sum(number for number, _ in values), max(text for _, text in values))
             for place, values in self.account.items()
         }
-        assert self.found == wanted
+        assert self.given == wanted
         assert (self.late, self.dropped) == (self.wanted_late, self.wanted_dropped)
         assert not self.store.kept
 
@@ -224,7 +224,7 @@ def test_windows_come_and_go(seed: int) -> None:
         running.sliced_by = (*running.sliced_by, *added)
         running.feed(events(r, now, r.choice([0, 1, 20, 100])), tuple(changes))
     running.finish()
-    assert len(running.found) > 0
+    assert len(running.given) > 0
 
 
 def test_what_is_written_follows_what_comes() -> None:
@@ -356,8 +356,8 @@ def test_every_bucket_hears_of_every_task(monkeypatch: pytest.MonkeyPatch) -> No
             "p1": pa.array(["x"] * 1000),
         }
     )
-    found = list(packed_at_source([rows], Packing(layout(), labels, ((10, 0),))))
-    told = pa.Table.from_batches(found).to_pylist()
+    packed = list(packed_at_source([rows], Packing(layout(), labels, ((10, 0),))))
+    told = pa.Table.from_batches(packed).to_pylist()
     assert {row["bucket"] for row in told} == set(labels)
     slices = [unpack(row["data"]) for row in told if row["data"]]
     assert sum(sum(batch["n"].to_pylist()) for batch in slices) == 1000

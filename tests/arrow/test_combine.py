@@ -12,7 +12,7 @@ import muntin as mt
 from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow import batches as subject
-from muntin.arrow.batches import Chunks, Layout
+from muntin.arrow.batches import Chunks, ColumnLayout
 from muntin.arrow.combine import CombineTask, SliceTask, combine, slices_at_source, windows_at_source
 from muntin.arrow.forest import readers_of
 from muntin.arrow.reducers import reducer
@@ -25,7 +25,7 @@ def task(chunks: Chunks | None = None) -> CombineTask:
     readers = readers_of(mt.plan(WINDOWS, "sum"), {window: number for number, window in enumerate(WINDOWS)})
     assert any(reader.parent >= 0 for reader in readers)
     kinds = (reducer(Merge.SUM, pa.int64(), strict=True), reducer(Merge.MAX, pa.string(), strict=True))
-    return CombineTask(readers, Layout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks))
+    return CombineTask(readers, ColumnLayout.numbered(tuple(kind for kind in kinds if kind), (1, 1), 1, chunks))
 
 
 def events(seed: int, rows: int = 300) -> list[tuple[str | None, int, int, str]]:
@@ -43,17 +43,17 @@ def batch(rows: list[tuple[str | None, int, int, str]], when: str = names.TIME) 
 
 
 def wanted(rows: list[tuple[str | None, int, int, str]]) -> dict[tuple[int, int, str | None], tuple[int, str]]:
-    found: dict[tuple[int, int, str | None], tuple[int, str]] = {}
+    instances: dict[tuple[int, int, str | None], tuple[int, str]] = {}
     for key, time, number, text in rows:
         for place, window in enumerate(WINDOWS):
             for start, _ in window.containing(time):
-                total, most = found.get((place, start, key), (0, ""))
-                found[place, start, key] = total + number, max(most, text)
-    return found
+                total, most = instances.get((place, start, key), (0, ""))
+                instances[place, start, key] = total + number, max(most, text)
+    return instances
 
 
 def instances(batches: list[pa.RecordBatch]) -> dict[tuple[int, int, str | None], tuple[int, str]]:
-    rows = [tuple(row.values()) for found in batches for row in found.to_pylist()]
+    rows = [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
     assert len({row[:3] for row in rows}) == len(rows), "an instance was given twice"
     return {row[:3]: row[3:] for row in rows}
 

@@ -17,9 +17,9 @@ GREATEST = 2**63 - 1
 
 
 def made(merge: Merge, type: pa.DataType, *, strict: bool = True) -> Reducer:
-    found = reducer(merge, type, strict=strict)
-    assert found is not None
-    return found
+    reduces = reducer(merge, type, strict=strict)
+    assert reduces is not None
+    return reduces
 
 
 def over(kind: Reducer, columns: list[pa.Array], pairs: list[tuple[int, int]]) -> list[list[Any]]:
@@ -53,8 +53,8 @@ def test_a_total_beyond_64_bits_after_a_wrapped_remainder() -> None:
 
 
 def test_sums_of_nothing_but_negative_zeros_are_zero() -> None:
-    found = over(made(Merge.SUM, pa.float64()), [pa.array([-0.0, -0.0, None])], [(0, 1), (0, 2), (0, 3), (2, 3)])[0]
-    assert [str(value) for value in found] == ["0.0", "0.0", "0.0", "None"]
+    sums = over(made(Merge.SUM, pa.float64()), [pa.array([-0.0, -0.0, None])], [(0, 1), (0, 2), (0, 3), (2, 3)])[0]
+    assert [str(value) for value in sums] == ["0.0", "0.0", "0.0", "None"]
 
 
 @pytest.mark.parametrize("merge", [Merge.MIN, Merge.MAX])
@@ -62,8 +62,8 @@ def test_the_first_of_equal_zeros(merge: Merge) -> None:
     values = [random.Random(merge.name).choice([0.0, -0.0]) for _ in range(60)] + [0.0, -0.0] * 10
     for size in (1, 2, 7, 50):
         pairs = [(max(0, end - size), end) for end in range(1, len(values) + 1)]
-        found = over(made(merge, pa.float64()), [pa.array(values)], pairs)[0]
-        assert list(map(str, found)) == [str(values[lo]) for lo, _ in pairs]
+        results = over(made(merge, pa.float64()), [pa.array(values)], pairs)[0]
+        assert list(map(str, results)) == [str(values[lo]) for lo, _ in pairs]
 
 
 @pytest.mark.parametrize(("merge", "best"), [(Merge.EARLIER, min), (Merge.LATER, max)])
@@ -75,8 +75,8 @@ def test_the_last_of_rows_with_equal_orders(merge: Merge, best: Any) -> None:
     wanted = []
     for lo, hi in pairs:
         known = [(orders[row], row) for row in range(lo, hi) if orders[row] is not None]
-        found = best((order for order, _ in known), default=None)
-        wanted.append(max((str(row).zfill(3) for order, row in known if order == found), default=None))
+        chosen = best((order for order, _ in known), default=None)
+        wanted.append(max((str(row).zfill(3) for order, row in known if order == chosen), default=None))
     assert over(made(merge, pa.int64()), columns, pairs)[1] == wanted
 
 

@@ -48,8 +48,8 @@ RANDOM_MEANS = {
 @pytest.mark.parametrize(("count", "tumbling"), SEQUENTIAL)
 def test_model_ratios_of_sequential_gen_are_exact(count: int, tumbling: bool) -> None:
     row = next(row for row in model_ratios((count,), families=("SequentialGen",)) if row["tumbling"] == tumbling)
-    found = (row["shared"]["mean"], row["shared"]["max"], row["factor"]["mean"], row["factor"]["max"])
-    assert found == pytest.approx(SEQUENTIAL[count, tumbling], abs=0.006, rel=0.005)
+    speedups = (row["shared"]["mean"], row["shared"]["max"], row["factor"]["mean"], row["factor"]["max"])
+    assert speedups == pytest.approx(SEQUENTIAL[count, tumbling], abs=0.006, rel=0.005)
 
 
 @pytest.mark.parametrize(("count", "tumbling"), RANDOM_MEANS)
@@ -181,16 +181,18 @@ def test_the_decision_on_tri_weave_quotes_the_benchmark() -> None:
     rows = [
         row for row in load(RESULTS / "weave.json")["rows"] if row["part"] == "variant" and row["form"] == "printed"
     ]
-    found = {(row["technique"], row["algorithm"]): row for row in rows}
-    names = {technique for technique, _ in found}
+    by_algorithm = {(row["technique"], row["algorithm"]): row for row in rows}
+    names = {technique for technique, _ in by_algorithm}
     apart = {
-        algorithm: max(abs(found[name, algorithm]["cost"] / found[name, "weave_share"]["cost"] - 1) for name in names)
+        algorithm: max(
+            abs(by_algorithm[name, algorithm]["cost"] / by_algorithm[name, "weave_share"]["cost"] - 1) for name in names
+        )
         for algorithm in ("tri_weave", "tri_weave_b")
     }
     assert re.search(rf"A costs up\s+to {100 * apart['tri_weave']:.1f} % more", text)
-    assert all(found[name, "tri_weave"]["trees"] == found[name, "weave_share"]["trees"] for name in names)
+    assert all(by_algorithm[name, "tri_weave"]["trees"] == by_algorithm[name, "weave_share"]["trees"] for name in names)
     assert re.search(rf"B costs\s+up to {100 * apart['tri_weave_b']:.1f} % less", text)
-    assert f"at least {min(found[name, 'tri_weave_b']['trees'] for name in names):.1f} trees" in text
+    assert f"at least {min(by_algorithm[name, 'tri_weave_b']['trees'] for name in names):.1f} trees" in text
 
 
 def test_many_queries_are_planned_in_time() -> None:

@@ -30,16 +30,16 @@ def test_a_tree_answers_its_queries(technique: str) -> None:
     asked = woven._asked(edges, tree, 0)
     out = np.zeros(len(asked.starts))
     MANY[technique](Sum(), partials, asked, out)
-    found = []
+    answers = []
     for partial, (first, last) in enumerate(zip(asked.due[:-1], asked.due[1:], strict=True)):
-        found += [(int(edges[partial + 1]), int(asked.queries[a]), out[a]) for a in range(first, last)]
+        answers += [(int(edges[partial + 1]), int(asked.queries[a]), out[a]) for a in range(first, last)]
     wanted = [
         (end, number, values[end - window.range : end].sum())
         for number, window in enumerate(tree)
         for end in range(window.slide, 201, window.slide)
         if end >= window.range
     ]
-    assert sorted(found) == sorted(wanted)
+    assert sorted(answers) == sorted(wanted)
 
 
 def test_techniques_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_committed_results_are_of_full_ranges() -> None:
     speeds = {
         operation: [r["per_second"] for r in naive if r["operation"] == operation] for operation in ("sum", "max")
     }
-    assert all(found == sorted(found, reverse=True) for found in speeds.values())
+    assert all(series == sorted(series, reverse=True) for series in speeds.values())
 
 
 def test_trees_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,16 +19,16 @@ def report(milliseconds: int, *states: tuple[int, int]) -> dict[str, Any]:
 def test_state_is_the_sum_over_all_queries_each_at_its_most() -> None:
     large = [report(1, (100, 1000)), report(1, (700, 9000)), report(1, (300, 3000))]
     small = [report(1, (20, 400)), report(1, (10, 500))]
-    found = stream._measured(SETTING, 2.0, 1, [large, small])
-    assert (found["state_rows"], found["state_bytes"]) == (720, 9500)
+    measured = stream._measured(SETTING, 2.0, 1, [large, small])
+    assert (measured["state_rows"], measured["state_bytes"]) == (720, 9500)
 
 
 @pytest.mark.parametrize(
     ("reports", "wanted"), [([[report(1, (5, 50), (7, 70)), report(1, (9, 1), (1, 1))]], (12, 120))]
 )
 def test_state_of_one_query_is_that_of_its_operators_together(reports: list[Any], wanted: tuple[int, int]) -> None:
-    found = stream._measured(SETTING, 2.0, 1, reports)
-    assert (found["state_rows"], found["state_bytes"]) == wanted
+    measured = stream._measured(SETTING, 2.0, 1, reports)
+    assert (measured["state_rows"], measured["state_bytes"]) == wanted
 
 
 def test_the_report_says_whose_state_it_counts() -> None:

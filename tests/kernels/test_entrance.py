@@ -295,8 +295,8 @@ def test_no_rows_have_no_windows() -> None:
     assert [side.tolist() for side in spans(one, nothing, 5, 5, 0)] == [[], [], []]
     assert slice_starts(one, nothing, np.array([5]), np.array([0])).tolist() == []
     assert preceding(one, nothing, 5, 0, 0).tolist() == latest(one, 1, 0, 0).tolist() == []
-    found, results, slices = sliced_windows(Sum(), nothing, np.array([], np.int8), (5, 5, 0), ((5, 0),))
-    assert (found.start.tolist(), results.tolist(), slices.tolist()) == ([], [], [])
+    instances, results, slices = sliced_windows(Sum(), nothing, np.array([], np.int8), (5, 5, 0), ((5, 0),))
+    assert (instances.start.tolist(), results.tolist(), slices.tolist()) == ([], [], [])
 
 
 def test_every_technique_is_met_here() -> None:

@@ -52,8 +52,8 @@ def test_places_are_the_first_or_the_last_of_equals(shape: str, width: int) -> N
         (Min(), least, -1),
         (Max(), greatest, -1),
     ):
-        found = slick_deque_places(operator, np.array(values), np.array(valid), lo, hi)
-        for a, b, place in zip(lo, hi, found, strict=True):
+        places = slick_deque_places(operator, np.array(values), np.array(valid), lo, hi)
+        for a, b, place in zip(lo, hi, places, strict=True):
             rows = [row for row in range(a, b) if valid[row]]
             wanted = best([values[row] for row in rows]) if rows else None
             same = [
@@ -71,14 +71,14 @@ def test_spans_are_the_instances_that_contain_rows(seed: int) -> None:
         groups = [sorted(r.sample(range(-50, 200), r.randint(0, 12))) for _ in range(r.randint(1, 4))]
         bounds = np.cumsum([0, *map(len, groups)])
         time = np.array([t for group in groups for t in group], np.int64)
-        found = spans(bounds, time, *window.period)
+        sides = spans(bounds, time, *window.period)
         wanted = []
         for first, group in zip(bounds, groups, strict=False):
             starts = sorted({a for t in group for a, _ in window.containing(t)})
             for a in starts:
                 inside = [i for i, t in enumerate(group) if a <= t < a + window.range]
                 wanted.append((a, first + inside[0], first + inside[-1] + 1))
-        assert list(zip(*(side.tolist() for side in found), strict=True)) == wanted
+        assert list(zip(*(side.tolist() for side in sides), strict=True)) == wanted
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -111,6 +111,6 @@ def test_slices_begin_at_the_latest_edge() -> None:
         slides = np.array([r.randint(1, 30) for _ in range(3)])
         residues = np.array([r.randint(0, 29) for _ in range(3)])
         time = np.array(sorted(r.choices(range(-100, 300), k=40)))
-        found = slice_starts(np.array([0, 15, 40]), np.concatenate([time[:15], time[15:]]), slides, residues)
+        starts = slice_starts(np.array([0, 15, 40]), np.concatenate([time[:15], time[15:]]), slides, residues)
         wanted = [max(t - (t - e) % s for s, e in zip(slides, residues, strict=True)) for t in time]
-        assert found.tolist() == wanted
+        assert starts.tolist() == wanted

@@ -21,10 +21,12 @@ def test_windows_from_slices(slicing: str, technique: str | None) -> None:
         window = Window(r.randint(slide, 50), slide, r.randrange(slide))
         time = np.array(sorted(r.choices(range(-60, 150), k=r.randint(1, 80))))
         values = np.array([[r.choice([-1.0, 1.0, 0.5]), float(r.randint(-9, 9))] for _ in time])
-        found, results, slices = sliced_windows(
+        instances, results, slices = sliced_windows(
             Compose(), time, values, window.period, SLICINGS[slicing](window), by=technique
         )
-        np.testing.assert_allclose(results, reduce_ranges(Compose(), values, found.lo, found.hi, by="naive"), rtol=1e-9)
+        np.testing.assert_allclose(
+            results, reduce_ranges(Compose(), values, instances.lo, instances.hi, by="naive"), rtol=1e-9
+        )
         assert len(slices) <= len(time)
 
 

@@ -50,21 +50,21 @@ def apart(r: random.Random) -> list[tuple[int, int]]:
 
 def sawtooth(r: random.Random) -> list[tuple[int, int]]:
     """Grow by one, and now and then lose all but one or two."""
-    found, first = [], 0
+    pairs, first = [], 0
     for k in range(ROWS):
         first = max(first, k - k % 20 - 1)
-        found.append((first, k + 1))
-    return found
+        pairs.append((first, k + 1))
+    return pairs
 
 
 def anyhow(r: random.Random) -> list[tuple[int, int]]:
     ends = sorted(r.choices(range(ROWS + 1), k=2 * ROWS))
-    found, first = [], 0
+    pairs, first = [], 0
     for k in range(0, 2 * ROWS, 2):
         last = ends[k]
         first = max(first, min(last, first + r.choice([0, 0, 1, 1, 2, 9])))
-        found.append((first, max(first, last)))
-    return found
+        pairs.append((first, max(first, last)))
+    return pairs
 
 
 RANGES = [growing, shrinking, sliding, hopping, apart, sawtooth, anyhow]
@@ -92,9 +92,9 @@ def test_numbers(name: str, operator: Any) -> None:
         for make in RANGES:
             r = random.Random(f"{shape}{make.__name__}")
             values, pairs = draw(r), make(r)
-            found = reduce_ranges(operator, np.array(values), *ends(pairs), by=name)
+            results = reduce_ranges(operator, np.array(values), *ends(pairs), by=name)
             np.testing.assert_array_equal(
-                found, recomputed(operator, values, pairs), err_msg=f"{shape} {make.__name__}"
+                results, recomputed(operator, values, pairs), err_msg=f"{shape} {make.__name__}"
             )
 
 
@@ -104,9 +104,9 @@ def test_order_matters(name: str) -> None:
     for make in RANGES:
         r = random.Random(make.__name__)
         values, pairs = [(r.choice([-1.0, 1.0, 0.5]), float(r.randint(-9, 9))) for _ in range(ROWS)], make(r)
-        found = reduce_ranges(Compose(), np.array(values), *ends(pairs), by=name)
+        results = reduce_ranges(Compose(), np.array(values), *ends(pairs), by=name)
         wanted = np.array(recomputed(Compose(), values, pairs)).reshape(-1, 2)
-        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12, err_msg=make.__name__)
+        np.testing.assert_allclose(results, wanted, rtol=1e-12, atol=1e-12, err_msg=make.__name__)
 
 
 @pytest.mark.parametrize("name", ["naive", "two_stacks"])
@@ -115,10 +115,10 @@ def test_moments_have_any_order_of_merging(name: str) -> None:
     values = [(float(r.randint(0, 2)), 1e6 + r.random(), r.random(), 0.0, 0.0, 0.0) for _ in range(ROWS)]
     for make in RANGES:
         pairs = make(r)
-        found = reduce_ranges(Moments(), np.array(values), *ends(pairs), by=name)
+        results = reduce_ranges(Moments(), np.array(values), *ends(pairs), by=name)
         wanted = np.array([row if np.ndim(row) else [0.0] * 6 for row in recomputed(Moments(), values, pairs)])
         live = wanted[:, 0] > 0
-        np.testing.assert_allclose(found[live], wanted[live], rtol=1e-9, atol=1e-6)
+        np.testing.assert_allclose(results[live], wanted[live], rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["naive", "two_stacks", "subtract_on_evict", None])
@@ -141,8 +141,8 @@ def test_a_long_float_stream_does_not_drift() -> None:
     values = np.tile([1e16, 1.0, -1e16, 3.0, 0.1], 2000)
     values[5000:] = 0.1
     k = np.arange(len(values))
-    found = reduce_ranges(Sum(), values, np.maximum(0, k - 63), k + 1)
-    np.testing.assert_allclose(found[5064:], 6.4, rtol=1e-12)
+    results = reduce_ranges(Sum(), values, np.maximum(0, k - 63), k + 1)
+    np.testing.assert_allclose(results[5064:], 6.4, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -161,9 +161,9 @@ def test_many_ranges_at_once(name: str) -> None:
     numbers, maps = r.integers(-50, 50, 150).astype(float), r.choice([-1.0, 0.5, 1.0], (150, 2))
     for sizes in ([1], [5, 2, 40, 5], list(range(1, 33)), [200]):
         operator: Any = Max() if name == "slick_deque" else Sum()
-        found = slide_many(operator, numbers, sizes, by=name)
+        results = slide_many(operator, numbers, sizes, by=name)
         for column, size in enumerate(sizes):
-            np.testing.assert_array_equal(found[:, column], slide(operator, numbers, size, by="naive"))
+            np.testing.assert_array_equal(results[:, column], slide(operator, numbers, size, by="naive"))
         if technique(name).need is Need.ASSOCIATIVE:
             composed = slide_many(Compose(), maps, sizes, by=name)
             for column, size in enumerate(sizes):
@@ -186,9 +186,9 @@ def test_queries_that_are_due_at_different_slides(name: str) -> None:
         due.append(len(starts))
     asked = Asked(np.array(due), np.array(starts), np.array(numbers), 3, widest)
     operator: Any = Max() if name == "slick_deque" else Sum()
-    found = answer_many(operator, np.array(values), asked, by=name)
+    answers = answer_many(operator, np.array(values), asked, by=name)
     slides = np.repeat(np.arange(len(values)), np.diff(due))
-    assert found.tolist() == recomputed(operator, values, list(zip(starts, slides + 1, strict=True)))
+    assert answers.tolist() == recomputed(operator, values, list(zip(starts, slides + 1, strict=True)))
 
 
 def counted(name: str, operator: Any, size: int, values: Any) -> Longs:
@@ -217,15 +217,15 @@ def counted(name: str, operator: Any, size: int, values: Any) -> Longs:
 )
 def test_combinations_of_a_slide(name: str, size: int, mean: float, worst: int) -> None:
     maps = np.random.default_rng(5).random((64 * 65 * 5, 2))
-    found = counted(name, Compose(), size, maps)
-    whole = len(found) // (size * (size + 1)) * size * (size + 1)
-    assert found[:whole].mean() == pytest.approx(mean, abs=0.006)
-    assert found.max() == worst
+    operations = counted(name, Compose(), size, maps)
+    whole = len(operations) // (size * (size + 1)) * size * (size + 1)
+    assert operations[:whole].mean() == pytest.approx(mean, abs=0.006)
+    assert operations.max() == worst
 
 
 def test_flatfit_resets_every_n_plus_1_slides() -> None:
-    found = counted("flatfit", Sum(), 16, np.ones(2000))
-    spikes = np.flatnonzero(found == 15)
+    operations = counted("flatfit", Sum(), 16, np.ones(2000))
+    spikes = np.flatnonzero(operations == 15)
     assert set(np.diff(spikes)) == {17}
 
 

@@ -131,8 +131,8 @@ def test_formula_f1(slides: tuple[int, ...], count: int, length: int) -> None:
 def test_fragments_are_edges_too() -> None:
     """Formula F1 over slides alone finds four edges of six; the range 5 adds one that no slide has."""
     asked = [Window(5, 3), Window(6, 2)]
-    found = {slicing: len(composite_edges(asked, slicing)) for slicing in SLICINGS}
-    assert found == {"panes": 6, "pairs": 5, "cutty": 4}
+    edges = {slicing: len(composite_edges(asked, slicing)) for slicing in SLICINGS}
+    assert edges == {"panes": 6, "pairs": 5, "cutty": 4}
     assert counted(((2, 0), (3, 0))) == 4
     assert counted(edges_of(asked)) == 5
 
@@ -171,10 +171,10 @@ def test_formula_f1_counts_any_grids(grids: list[Grid]) -> None:
 
 @given(window_sets(most=5, longest=12, offsets=True))
 def test_instances_read_whole_slices(windows: list[Window]) -> None:
-    found = edges_of(windows)
+    edges = edges_of(windows)
     for window, numbers in partials_read(windows).items():
         begins = [window.offset + k * window.slide for k in range(composite_slide(windows) // window.slide)]
-        assert numbers == {len(between(found, begin - 1, begin + window.range - 1)) for begin in begins}
+        assert numbers == {len(between(edges, begin - 1, begin + window.range - 1)) for begin in begins}
 
 
 def test_formula_f1_needs_no_time_for_coprime_or_for_many_slides() -> None:

@@ -38,16 +38,16 @@ def cost_of(
 def test_no_algorithm_is_dearer_than_those_before_it(
     windows: list[Window], aggregate: str, rate: int | Fraction, horizon: str | None
 ) -> None:
-    found = {name: cost_of(windows, aggregate, rate, name, horizon) for name in ALGORITHMS}
-    assert found["independent"] >= found["shared"] >= found["factor"] >= found["best"] >= found["optimal"]
+    costs = {name: cost_of(windows, aggregate, rate, name, horizon) for name in ALGORITHMS}
+    assert costs["independent"] >= costs["shared"] >= costs["factor"] >= costs["best"] >= costs["optimal"]
 
 
 @given(window_sets(most=12, longest=40, offsets=True), st.sampled_from(["min", "sum"]), RATES, HORIZONS)
 def test_best_is_never_dearer_on_larger_sets(
     windows: list[Window], aggregate: str, rate: int | Fraction, horizon: str | None
 ) -> None:
-    found = [cost_of(windows, aggregate, rate, name, horizon) for name in ("independent", "shared", "factor", "best")]
-    assert found == sorted(found, reverse=True)
+    costs = [cost_of(windows, aggregate, rate, name, horizon) for name in ("independent", "shared", "factor", "best")]
+    assert costs == sorted(costs, reverse=True)
 
 
 @given(window_sets(most=4, longest=20))

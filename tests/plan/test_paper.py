@@ -180,8 +180,8 @@ def test_hopping_example_node_by_node() -> None:
     ("rate", "expected"), [(2, (720, 486, 270)), (10, (3600, 2406, 1230)), (100, (36000, 24006, 12030))]
 )
 def test_rates(rate: int, expected: tuple[int, int, int]) -> None:
-    found = costs(tumbling(20, 30, 40), "min", rate)
-    assert (found["independent"], found["shared"], found["factor"]) == expected
+    least = costs(tumbling(20, 30, 40), "min", rate)
+    assert (least["independent"], least["shared"], least["factor"]) == expected
 
 
 def test_benefits_of_example_8() -> None:
@@ -194,7 +194,7 @@ def test_benefits_of_example_8() -> None:
 
 def algorithm_2(problem: Problem, target: Period | None, downstream: list[Period]) -> list[tuple[int, Period]]:
     """The printed Algorithm 2: every slide and every range, with the benefit of each candidate."""
-    found = []
+    benefits = []
     slides = gcd(*(child[1] for child in downstream))
     for s in (s for s in range(1, slides + 1) if slides % s == 0 and (target is None or s % target[1] == 0)):
         for r in range(s, min(child[0] for child in downstream) + 1, s):
@@ -204,14 +204,14 @@ def algorithm_2(problem: Problem, target: Period | None, downstream: list[Period
             if (target is None or problem.inputs(candidate, target)) and all(
                 problem.inputs(c, candidate) for c in downstream
             ):
-                found.append((benefit(problem, candidate, target, downstream), candidate))
-    return found
+                benefits.append((benefit(problem, candidate, target, downstream), candidate))
+    return benefits
 
 
 def test_algorithm_2_on_example_8() -> None:
-    found = algorithm_2(problem_of(tumbling(20, 30, 40)), None, [(20, 20, 0), (30, 30, 0)])
-    assert len(found) == 31
-    assert {candidate: saved for saved, candidate in found if saved > 0} == {(5, 5, 0): 72, (10, 10, 0): 96}
+    benefits = algorithm_2(problem_of(tumbling(20, 30, 40)), None, [(20, 20, 0), (30, 30, 0)])
+    assert len(benefits) == 31
+    assert {candidate: saved for saved, candidate in benefits if saved > 0} == {(5, 5, 0): 72, (10, 10, 0): 96}
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -226,8 +226,8 @@ def test_looking_at_two_ranges_per_slide_is_enough(seed: int) -> None:
             downstream = [c for c in problem.periods if target is None or problem.inputs(c, target)]
             if downstream:
                 exhaustive = max((saved for saved, _ in algorithm_2(problem, target, downstream)), default=0)
-                found = best_factor_window(problem, target, downstream)
-                assert (0 if found is None else benefit(problem, found, target, downstream)) == max(0, exhaustive)
+                best = best_factor_window(problem, target, downstream)
+                assert (0 if best is None else benefit(problem, best, target, downstream)) == max(0, exhaustive)
 
 
 @pytest.mark.parametrize(("k1", "m1", "threshold"), [(2, 2, Fraction(3)), (2, 3, Fraction(5, 2)), (3, 2, Fraction(2))])
@@ -284,8 +284,8 @@ def test_the_common_divisor_is_the_best_partitioning_factor_window(seed: int) ->
         return
     shorter = [r for r in range(r_w + 1, divisor + 1) if divisor % r == 0 and r % r_w == 0]
     saved = [benefit(problem, (r, r, 0), (r_w, r_w, 0), downstream) for r in shorter]
-    found = best_factor_window(problem, (r_w, r_w, 0), downstream)
-    assert (0 if found is None else benefit(problem, found, (r_w, r_w, 0), downstream)) == max(0, *saved)
+    best = best_factor_window(problem, (r_w, r_w, 0), downstream)
+    assert (0 if best is None else benefit(problem, best, (r_w, r_w, 0), downstream)) == max(0, *saved)
 
 
 def test_footnote_3() -> None:

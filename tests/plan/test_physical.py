@@ -130,10 +130,10 @@ def test_windows_with_a_common_divisor_share_one_slicing() -> None:
 
 def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     windows = tuple(tumbling(f"{n} minutes") for n in range(1, 21))
-    found = chosen(DENSE, windows, "auto", anything)
-    costs = dict(found.alternatives)
+    plan = chosen(DENSE, windows, "auto", anything)
+    costs = dict(plan.alternatives)
     assert len(costs) == len(Shape)
-    assert found.cost == pytest.approx(min(costs.values()))
+    assert plan.cost == pytest.approx(min(costs.values()))
     assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
 

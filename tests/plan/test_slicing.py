@@ -12,9 +12,9 @@ from tests.strategies import window_sets
 
 @given(window_sets(offsets=True))
 def test_edges_are_exactly_the_begins_and_ends(windows: list[Window]) -> None:
-    found = grids(windows)
+    cuts = grids(windows)
     horizon = range(3 * lcm(*(w.slide for w in windows)))
-    edges = {t for t in horizon if any((t - residue) % slide == 0 for slide, residue in found)}
+    edges = {t for t in horizon if any((t - residue) % slide == 0 for slide, residue in cuts)}
     wanted = {
         t
         for t in horizon
@@ -31,10 +31,10 @@ def test_the_common_grid_holds_all_edges(windows: list[Window]) -> None:
 
 @given(window_sets(offsets=True))
 def test_density_counts_edges(windows: list[Window]) -> None:
-    found = grids(windows)
-    period = lcm(*(slide for slide, _ in found))
-    edges = {t for t in range(period) if any((t - residue) % slide == 0 for slide, residue in found)}
-    assert abs(density(found) - len(edges) / period) < 1e-12
+    cuts = grids(windows)
+    period = lcm(*(slide for slide, _ in cuts))
+    edges = {t for t in range(period) if any((t - residue) % slide == 0 for slide, residue in cuts)}
+    assert abs(density(cuts) - len(edges) / period) < 1e-12
 
 
 @given(st.integers(1, 5), st.integers(10**15, 10**17))
@@ -45,8 +45,8 @@ def test_density_of_very_different_slides_takes_no_memory(fine: int, coarse: int
 @pytest.mark.parametrize("second", [1, 1_000_000])
 def test_density_of_slides_that_hardly_ever_meet_is_not_that_of_their_common_begin(second: int) -> None:
     primes = [n for n in range(7, 90) if all(n % k for k in range(2, n))]
-    found = grids([Window(n * second) for n in primes])
-    assert density(found) == pytest.approx(float(edge_rate(found)), rel=0.002)
+    cuts = grids([Window(n * second) for n in primes])
+    assert density(cuts) == pytest.approx(float(edge_rate(cuts)), rel=0.002)
 
 
 @given(window_sets(offsets=True))

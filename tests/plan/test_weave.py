@@ -75,7 +75,7 @@ def test_the_variants_of_tri_weave_disagree() -> None:
 
 
 @pytest.mark.parametrize(
-    ("technique", "separate", "found", "together"),
+    ("technique", "separate", "merged", "together"),
     [
         ("panes", 6.0, 5.5, 6.3333),
         ("flatfit", 6.25, 6.0, 7.0),
@@ -83,10 +83,10 @@ def test_the_variants_of_tri_weave_disagree() -> None:
         ("slickdeque_non_inv", 7.2083, 5.2565, 5.2565),
     ],
 )
-def test_greedy_merging_of_three(technique: str, separate: float, found: float, together: float | None) -> None:
+def test_greedy_merging_of_three(technique: str, separate: float, merged: float, together: float | None) -> None:
     assert cost(THREE, technique, "no_share") == pytest.approx(separate, abs=1e-4)
     plan = mt.weave(THREE, technique, form="printed")
-    assert plan.cost == pytest.approx(found, abs=1e-4)
+    assert plan.cost == pytest.approx(merged, abs=1e-4)
     if technique == "slickdeque_non_inv":
         assert len(plan.trees) == 1
     else:
@@ -96,12 +96,12 @@ def test_greedy_merging_of_three(technique: str, separate: float, found: float, 
 
 
 @pytest.mark.parametrize(
-    ("technique", "found"),
+    ("technique", "merged"),
     [("panes", 8.6333), ("flatfit", 9.2), ("slickdeque_inv", 7.1333), ("slickdeque_non_inv", 8.0205)],
 )
-def test_greedy_merging_of_six(technique: str, found: float) -> None:
+def test_greedy_merging_of_six(technique: str, merged: float) -> None:
     plan = mt.weave(SIX, technique, form="printed")
-    assert plan.cost == pytest.approx(found, abs=1e-4) == cost(SIX, technique, "exhaustive")
+    assert plan.cost == pytest.approx(merged, abs=1e-4) == cost(SIX, technique, "exhaustive")
     twos, threes, fives = (Window(6, 2), Window(8, 4)), (Window(9, 3), Window(12, 3)), (Window(10, 5), Window(20, 10))
     assert set(plan.trees) == ({tuple(sorted(twos + threes)), fives} if "non" in technique else {twos, threes, fives})
 
@@ -113,9 +113,9 @@ def test_greedy_keeps_most_of_what_can_be_saved(technique: str) -> None:
     for seed in range(25):
         random = Random(seed)
         asked = [Window(slide * random.randint(1, 8), slide) for slide in random.choices(range(1, 13), k=6)]
-        alone, found, least = (cost(asked, technique, name) for name in ("no_share", "weave_share", "exhaustive"))
-        assert found <= 1.1 * least
-        kept.append((alone - found) / (alone - least) if alone > least else 1)
+        alone, merged, least = (cost(asked, technique, name) for name in ("no_share", "weave_share", "exhaustive"))
+        assert merged <= 1.1 * least
+        kept.append((alone - merged) / (alone - least) if alone > least else 1)
     assert min(kept) >= 0.25
     assert fmean(kept) > 0.9
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.choices import WeaveAlgorithm
-from muntin.plan.slicing.weave import ALGORITHMS, FORMS, OMEGAS
+from muntin.plan.slicing.weave import FORMS, OMEGAS, WEAVES
 from muntin.plan.slicing.weave.model import Model
 from muntin.plan.slicing.weave.share import weave_share
 from muntin.window import Window
@@ -63,21 +63,21 @@ def test_merging_many_windows_of_few_slides_is_greedy_merging(model: Model, draw
 def test_greedy_is_between_the_baselines_and_the_optimum(
     windows: list[Window], technique: str, rate: float, form: str
 ) -> None:
-    found = {name: mt.weave(windows, technique, rate, name, form) for name in ALGORITHMS}
-    least = found["exhaustive"].cost
-    assert found["weave_share"].cost <= found["no_share"].cost * (1 + 1e-9)
-    assert all(least <= found[name].cost + 1e-9 * abs(least) for name in ("no_share", "max_share", "weave_share"))
-    for plan in found.values():
+    plans = {name: mt.weave(windows, technique, rate, name, form) for name in WEAVES}
+    least = plans["exhaustive"].cost
+    assert plans["weave_share"].cost <= plans["no_share"].cost * (1 + 1e-9)
+    assert all(least <= plans[name].cost + 1e-9 * abs(least) for name in ("no_share", "max_share", "weave_share"))
+    for plan in plans.values():
         assert sorted(window for tree in plan.trees for window in tree) == sorted(windows)
 
 
-@given(window_sets(most=5, longest=16, offsets=True), NAMES, st.sampled_from(list(ALGORITHMS)))
+@given(window_sets(most=5, longest=16, offsets=True), NAMES, st.sampled_from(list(WEAVES)))
 def test_the_order_of_windows_does_not_matter(windows: list[Window], technique: str, algorithm: WeaveAlgorithm) -> None:
     orders = list(permutations(windows))[::7] or [tuple(windows)]
     assert len({mt.weave(order, technique, algorithm=algorithm) for order in orders}) == 1
 
 
-@given(SETS, NAMES, st.sampled_from(list(ALGORITHMS)), st.integers(2, 60))
+@given(SETS, NAMES, st.sampled_from(list(WEAVES)), st.integers(2, 60))
 def test_costs_depend_on_the_unit_of_time_as_rates_do(
     windows: list[Window], technique: str, algorithm: WeaveAlgorithm, factor: int
 ) -> None:

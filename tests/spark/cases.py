@@ -123,15 +123,15 @@ def plain_spark(
 
 def random_windows(r: random.Random) -> list[Window]:
     unit = r.choice([1_000_000, 60_000_000, 250_000])
-    found: dict[Window, None] = {}
+    windows: dict[Window, None] = {}
     base = r.choice([1, 1, 2, 5])
     for _ in range(r.randint(1, 5)):
         slide = base * r.randint(1, 12)
         kind = r.random()
         length = slide if kind < 0.4 else slide * r.randint(2, 5) if kind < 0.75 else slide + r.randint(0, 3 * slide)
         offset = r.choice([0, 0, 0, r.randint(0, slide), -r.randint(0, slide)])
-        found[mt.Window(length * unit, slide * unit, offset * unit).timed()] = None
-    return list(found)
+        windows[mt.Window(length * unit, slide * unit, offset * unit).timed()] = None
+    return list(windows)
 
 
 def random_case(spark: SparkSession, seed: int) -> Case:
@@ -211,9 +211,9 @@ def assert_same(
     if nullable:
         assert [f.nullable for f in ours][2:] == [f.nullable for f in theirs][2:], f"nullability: {ours} {theirs}"
     keys = list(by)
-    found, wanted = (sorted(frame.collect(), key=lambda row: _identity(row, keys)) for frame in (actual, expected))
-    assert [_identity(row, keys) for row in found] == [_identity(row, keys) for row in wanted], context
-    for one, other in zip(found, wanted, strict=True):
+    rows, wanted = (sorted(frame.collect(), key=lambda row: _identity(row, keys)) for frame in (actual, expected))
+    assert [_identity(row, keys) for row in rows] == [_identity(row, keys) for row in wanted], context
+    for one, other in zip(rows, wanted, strict=True):
         for name in ours.names[2 + len(keys) :]:
             loose = 1e-6 if name.split(" ")[0] in LOOSE else 1e-9
             assert equal(one[name], other[name], loose), (

@@ -130,7 +130,7 @@ def flush(table: pa.Table, after: timedelta) -> pa.Table:
     return pa.table([pa.array(row[field.name], field.type) for field in table.schema], schema=table.schema)
 
 
-def found(rows: Iterable[Any], keys: Sequence[str] = ("k",)) -> dict[tuple[Any, ...], Any]:
+def by_instance(rows: Iterable[Any], keys: Sequence[str] = ("k",)) -> dict[tuple[Any, ...], Any]:
     """Give the value of every window id, start in seconds and key."""
     result: dict[tuple[Any, ...], Any] = {}
     for row in rows:

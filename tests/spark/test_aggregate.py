@@ -78,14 +78,14 @@ def test_wide_layout_has_one_row_per_key_and_end(df: DataFrame) -> None:
     long = mt.aggregate(df, "ts", "device", WINDOWS, [low, mt.count()])
     wide = mt.aggregate(df, "ts", "device", WINDOWS, [low, mt.count()], layout="wide")
     assert wide.columns == ["window_end", "device", "low_20min", "low_1h", "count_20min", "count_1h"]
-    found = {(row["device"], row["window_end"]): row for row in wide.collect()}
+    cells = {(row["device"], row["window_end"]): row for row in wide.collect()}
     rows = long.collect()
-    assert len(found) == len({(row["device"], row["window"]["end"]) for row in rows}) == wide.count()
+    assert len(cells) == len({(row["device"], row["window"]["end"]) for row in rows}) == wide.count()
     for row in rows:
         suffix = "".join(row["window_id"].split())
-        cell = found[row["device"], row["window"]["end"]]
+        cell = cells[row["device"], row["window"]["end"]]
         assert (cell[f"low_{suffix}"], cell[f"count_{suffix}"]) == (row["low"], row["count"])
-    filled = sum(value is not None for row in found.values() for value in (row["count_20min"], row["count_1h"]))
+    filled = sum(value is not None for row in cells.values() for value in (row["count_20min"], row["count_1h"]))
     assert filled == len(rows)
 
 
@@ -125,15 +125,15 @@ def test_tiny_and_huge_windows(spark: SparkSession, strategy: AnyStrategy) -> No
 def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
     statistics = mt.Statistics(rows=10**8, keys=5, span=10**13)
     many = [*WINDOWS, *(mt.tumbling(f"{n} seconds") for n in (10, 20, 30, 40, 50))]
-    found = mt.explain(df, "ts", "device", many, mt.sum("v"), statistics=statistics)
-    text = found.explain()
-    assert isinstance(found, mt.PhysicalPlan)
-    assert found.groups[0].shape.uses_kernel
+    plan = mt.explain(df, "ts", "device", many, mt.sum("v"), statistics=statistics)
+    text = plan.explain()
+    assert isinstance(plan, mt.PhysicalPlan)
+    assert plan.groups[0].shape.uses_kernel
     assert "100,000,000 rows, 5 keys over 115.7 days" in text
     assert all(name in text for name in SHAPES)
     assert "⟨20m,20m⟩ '20 min'" in text
-    alternatives = dict(found.alternatives)
-    assert found.cost == min(alternatives.values()) < alternatives["independent"]
+    alternatives = dict(plan.alternatives)
+    assert plan.cost == min(alternatives.values()) < alternatives["independent"]
     assert "evaluates sum(v)" in text
     assert "unit model of the factor-windows paper (not the costs above)" in text
     native = mt.explain(df, "ts", "device", many, mt.sum("v"), statistics=statistics, strategy="native", layout="wide")
@@ -144,9 +144,9 @@ def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
 
 def test_small_inputs_are_not_shared_at_any_price(df: DataFrame) -> None:
     """One window over few rows is what Spark does best."""
-    found = mt.explain(df, "ts", "device", WINDOWS[:1], mt.sum("v"))
-    assert isinstance(found, mt.PhysicalPlan)
-    assert [group.shape for group in found.groups] in ([Shape.INDEPENDENT], [Shape.EXPAND])
+    plan = mt.explain(df, "ts", "device", WINDOWS[:1], mt.sum("v"))
+    assert isinstance(plan, mt.PhysicalPlan)
+    assert [group.shape for group in plan.groups] in ([Shape.INDEPENDENT], [Shape.EXPAND])
 
 
 def test_holistic_aggregates_say_so_and_do_not_hold_others_back(df: DataFrame) -> None:

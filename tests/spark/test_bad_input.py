@@ -25,8 +25,8 @@ def df(spark: SparkSession) -> DataFrame:
 
 def ask(df: DataFrame, **changes: Any) -> DataFrame:
     asked: dict[str, Any] = {"time": "ts", "by": "key", "windows": HOUR, "aggregates": mt.min("v")} | changes
-    found: DataFrame = mt.aggregate(df, **asked)
-    return found
+    result: DataFrame = mt.aggregate(df, **asked)
+    return result
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,27 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
             {"layout": "wide", "windows": [mt.tumbling("20 min"), mt.tumbling("30 min")]},
             "window '30m' does not always end when '20m' does",
         ),
+        (
+            {"layout": "wide", "windows": [mt.tumbling("20 min", id="A"), mt.tumbling("40 min", id="a")]},
+            "the wide layout would have two columns 'min_v_A' and 'min_v_a'",
+        ),
+        (
+            {"layout": "wide", "by": F.col("key").alias("Window_End")},
+            "the wide layout would have two columns 'window_end' and 'Window_End'",
+        ),
+        (
+            {"layout": "wide", "by": F.col("key").alias("MIN_v_1h")},
+            "the wide layout would have two columns 'MIN_v_1h' and 'min_v_1h'",
+        ),
     ],
 )
 def test_bad_queries_are_refused_before_any_job(
     df: DataFrame, spark: SparkSession, changes: dict[str, Any], message: str
 ) -> None:
     jobs = _jobs(spark)
-    with pytest.raises(mt.QueryError) as found:
+    with pytest.raises(mt.QueryError) as error:
         ask(df, **changes)
-    assert message in str(found.value)
+    assert message in str(error.value)
     assert _jobs(spark) == jobs
 
 
@@ -99,9 +111,9 @@ def test_a_window_of_spark_is_refused(df: DataFrame) -> None:
 def test_values_that_are_not_deterministic_are_refused(df: DataFrame) -> None:
     """As in plain Spark; as columns of the input they are taken."""
     for value in (F.rand(), F.uuid(), F.udf(len).asNondeterministic()("key")):
-        with pytest.raises(mt.QueryError) as found:
+        with pytest.raises(mt.QueryError) as error:
             ask(df, aggregates=mt.min(value))
-        message = str(found.value)
+        message = str(error.value)
         assert "is not deterministic, and Spark aggregates no such value. Add it to the input first" in message
         assert "any_value" not in message
         assert ask(df.withColumn("w", value), aggregates=mt.min("w")).count() == 1

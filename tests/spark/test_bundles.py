@@ -81,3 +81,15 @@ def test_partials_are_kept_once(df: DataFrame) -> None:
     assert partials(mt.approx_quantile("v", 0.5), mt.approx_quantile("v", 0.9)) == 1
     assert partials(mt.sum("d0"), mt.avg("d0")) == 2
     assert partials(mt.sum("v"), mt.sum("d0")) == 2
+
+
+def test_integers_have_two_sums(spark: SparkSession) -> None:
+    """Spark's sum adds BIGINTs and its avg doubles: a sum that overflows has an average."""
+    from muntin.spark.input.reading import prepare
+
+    df = spark.range(0, 60, 1, 2).selectExpr("timestamp_seconds(id) ts", f"{2**62} + id % 2 v")
+    asked = [mt.sum("v"), mt.avg("v")]
+    assert len(prepare(df, "ts", (), WINDOWS, asked).events.partials) == 3
+    for strategy in ("rows_kernel", "slices_explode"):
+        rows = mt.aggregate(df, "ts", (), WINDOWS[:2], asked[1:], strategy=strategy)
+        assert_same(rows, plain_spark(df, "ts", [], WINDOWS[:2], [F.avg("v").alias("avg_v")]), [], strategy)

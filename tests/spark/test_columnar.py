@@ -120,8 +120,8 @@ def test_random_streams(rocks: SparkSession, tmp_path: Path, seed: int) -> None:
             assert all(theirs.nullable or not mine.nullable for mine, theirs in pairs)
             run(ours, tmp_path, "ours")
             run(plain_rows, tmp_path, "plain")
-    found, wanted = (rocks.read.schema(ours.schema).parquet(str(tmp_path / name)) for name in ("ours", "plain"))
-    assert_same(found, wanted, by, (seed, windows))
+    given, wanted = (rocks.read.schema(ours.schema).parquet(str(tmp_path / name)) for name in ("ours", "plain"))
+    assert_same(given, wanted, by, (seed, windows))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -232,8 +232,8 @@ def test_windows_come_and_go_while_the_query_runs(rocks: SparkSession, tmp_path:
         if seconds[row["window_id"]][0] < (row["window"]["start"].replace(tzinfo=UTC) - BASE).total_seconds()
         and (row["window"]["end"].replace(tzinfo=UTC) - BASE).total_seconds() <= seconds[row["window_id"]][1]
     ]
-    found = rocks.read.parquet(str(tmp_path / "ours")).collect()
-    assert sorted(map(str, found)) == sorted(map(str, wanted))
+    given = rocks.read.parquet(str(tmp_path / "ours")).collect()
+    assert sorted(map(str, given)) == sorted(map(str, wanted))
     assert [(one.id, one.state) for one in registry.list()] == [("fine", "running"), ("seven", "running")]
 
 
@@ -270,12 +270,12 @@ def test_a_damaged_change_is_removed_by_hand(rocks: SparkSession, tmp_path: Path
     write(tmp_path / "in", 2, simple([(10_000, "k0", 0)]))
     run(asked(stream, ["k"], registry, aggregates), tmp_path, "ours")
     assert [(one.id, one.state) for one in registry.list()] == [("minute", "running"), ("ten", "running")]
-    found = rocks.read.parquet(str(tmp_path / "ours"))
-    minutes = found.where("window_id = 'minute'").collect()
+    given = rocks.read.parquet(str(tmp_path / "ours"))
+    minutes = given.where("window_id = 'minute'").collect()
     assert sorted(map(str, minutes)) == plain_rows(rocks, rows, [mt.tumbling("60 s", id="minute")])
     later = [row for row in rows if row[0] >= 110]
     tens = (
-        found.where(F.unix_seconds("window.start") >= int(BASE.timestamp()) + 110).where("window_id = 'ten'").collect()
+        given.where(F.unix_seconds("window.start") >= int(BASE.timestamp()) + 110).where("window_id = 'ten'").collect()
     )
     assert sorted(map(str, tens)) == plain_rows(rocks, later, [mt.tumbling("10 s", id="ten")])
 
@@ -292,8 +292,8 @@ def test_a_registry_may_have_any_path(rocks: SparkSession, tmp_path: Path, name:
     stream = events(rocks, tmp_path / "in", "0 seconds")
     run(asked(stream, ["k"], registry, [mt.sum("v"), mt.count()]), tmp_path, "ours")
     assert [one.state for one in registry.list()] == ["running", "running"]
-    found = rocks.read.parquet(str(tmp_path / "ours")).collect()
-    assert sorted(map(str, found)) == plain_rows(rocks, rows, windows)
+    given = rocks.read.parquet(str(tmp_path / "ours")).collect()
+    assert sorted(map(str, given)) == plain_rows(rocks, rows, windows)
 
 
 def test_spark_reads_files_of_such_paths_several_times(rocks: SparkSession, tmp_path: Path) -> None:
@@ -323,5 +323,5 @@ def test_a_damaged_report_is_written_again(rocks: SparkSession, tmp_path: Path) 
     write(tmp_path / "in", 2, simple([(10_000, "k0", 0)]))
     run(asked(stream, ["k"], registry, [mt.sum("v"), mt.count()]), tmp_path, "ours")
     assert registry.list() == before
-    found = rocks.read.parquet(str(tmp_path / "ours")).collect()
-    assert sorted(map(str, found)) == plain_rows(rocks, rows, windows)
+    given = rocks.read.parquet(str(tmp_path / "ours")).collect()
+    assert sorted(map(str, given)) == plain_rows(rocks, rows, windows)

@@ -84,10 +84,10 @@ windows = [mt.tumbling(f"{n} s") for n in (10, 20, 30, 60)] + [mt.hopping("1 hou
 for strategy in ("auto", "rows_kernel"):  # sorted rows are the most that a partition can hold
     out = mt.aggregate(df, "ts", "key", windows, [mt.sum("v"), mt.count()], strategy=strategy)
     totals = out.groupBy("window_id").agg(F.sum("count").alias("n"), F.sum("sum_v").alias("s"))
-    found = {row["window_id"]: row for row in totals.collect()}
+    rows = {row["window_id"]: row for row in totals.collect()}
     for window in windows:
         copies = window.range // window.slide
-        row = found[window.label]
+        row = rows[window.label]
         assert row["n"] == copies * 20_000_000, (strategy, row)
         assert row["s"] == copies * (20_000_000 * 19_999_999 // 2), (strategy, row)
 print("same sums")

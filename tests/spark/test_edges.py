@@ -224,8 +224,8 @@ def test_maps_in_a_users_aggregate(spark: SparkSession) -> None:
     listed = mt.user_defined("listed", "v", lift=lambda m: [m["a"]], lower=list, **keys)
 
     @F.udf("array<bigint>")
-    def plainly(found: list[Any]) -> list[int]:
-        return [row["v"]["a"] for row in sorted(found, key=lambda row: (row["ts"], row["text"])) if row["v"]]
+    def plainly(rows: list[Any]) -> list[int]:
+        return [row["v"]["a"] for row in sorted(rows, key=lambda row: (row["ts"], row["text"])) if row["v"]]
 
     theirs = plainly(F.collect_list(F.struct("ts", "v", F.struct("v").cast("string").alias("text"))))
     same_in_all_shapes(df, listed, theirs)

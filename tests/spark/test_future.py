@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import muntin as mt
 from tests.spark.patience import to_the_end
-from tests.spark.streams import BEGIN, EVERY_SHAPE, Event, Replay, events, found
+from tests.spark.streams import BEGIN, EVERY_SHAPE, Event, Replay, by_instance, events
 
 TEN, MINUTE = mt.tumbling("10 s"), mt.tumbling("60 s")
 YEAR = 365 * 86_400
@@ -66,7 +66,7 @@ def test_what_is_far_ahead_is_set_aside(replay: Replay, strategy: str) -> None:
         if window["end"].replace(tzinfo=UTC) <= closed
     }
     assert len(wanted) == 8
-    assert found(result.rows.collect()) == wanted
+    assert by_instance(result.rows.collect()) == wanted
     assert (result.progress.future, result.progress.late) == (1, 0)
     assert ", 1 ahead of the clock, " in str(result.progress)
     assert result.progress.watermark == closed
@@ -76,7 +76,7 @@ def test_without_it_one_row_closes_everything(replay: Replay) -> None:
     """What the documentation warns of: the next micro-batch is the last that counts, and all later ones are late."""
     replay.add(*(events(*rows) for rows in arriving(minutes_ago(30))))
     result = replay.run(ask(strategy="expand", future=None))
-    assert sorted(value for (value,) in found(result.rows.collect()).values()) == [1, 2, 4, 4, 8, 11, 16, 16]
+    assert sorted(value for (value,) in by_instance(result.rows.collect()).values()) == [1, 2, 4, 4, 8, 11, 16, 16]
     assert (result.progress.future, result.progress.late) == (0, 2)
     assert "ahead" not in str(result.progress)
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 import muntin as mt
 from muntin.cli import main
 from tests.spark.patience import patiently, to_the_end
-from tests.spark.streams import Replay, events, found
+from tests.spark.streams import Replay, by_instance, events
 
 TEN, MINUTE, HOPS = mt.tumbling("10 s"), mt.tumbling("60 s"), mt.hopping("1 min", "20 s", id="hops")
 ASKED: dict[str, Any] = {"time": "ts", "by": "k", "windows": [TEN, MINUTE, HOPS], "aggregates": mt.sum("v")}
@@ -106,10 +106,10 @@ def test_a_table_has_the_latest_row_of_every_instance(replay: Replay) -> None:
         writer = out.writeStream.outputMode("update").foreachBatch(twice)
         writer = writer.option("checkpointLocation", str(replay.folder / "c")).trigger(availableNow=True)
         patiently(writer.start, to_the_end)
-        return found(table.read(replay.spark).collect())
+        return by_instance(table.read(replay.spark).collect())
 
     def wanted() -> dict[tuple[Any, ...], tuple[Any, ...]]:
-        return found(mt.aggregate(replay.batch, **ASKED, strategy="independent").collect())
+        return by_instance(mt.aggregate(replay.batch, **ASKED, strategy="independent").collect())
 
     with pytest.raises(mt.QueryError, match="has no rows yet"):
         table.read(replay.spark)
@@ -118,7 +118,7 @@ def test_a_table_has_the_latest_row_of_every_instance(replay: Replay) -> None:
     assert run() == wanted()
     table.compact(replay.spark)
     assert len(list(table.path.glob("muntin_batch=*"))) == 2
-    assert found(table.read(replay.spark).collect()) == wanted()
+    assert by_instance(table.read(replay.spark).collect()) == wanted()
     table.compact(replay.spark)
     replay.add(events((203, "a", 128)))
     assert run() == wanted()

@@ -134,9 +134,9 @@ def test_deviations_of_a_single_value_in_streams(spark: SparkSession, strategy: 
     replay = Replay(spark, tmp_path).add(pa.table(columns, names=["ts", "x", "y"]))
     asked = {"time": "ts", "windows": WINDOWS, "aggregates": ASKED, "watermark": "1 s", "strategy": strategy}
     with settings(spark, legacy="true"):
-        found = replay.run(asked).rows
+        streamed = replay.run(asked).rows
         closed = replay.batch.where(F.col("x") > 0)
-        assert_same(found, by_hand(closed), context=strategy, nullable=False)
+        assert_same(streamed, by_hand(closed), context=strategy, nullable=False)
 
 
 LARGE = {

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 import muntin as mt
 from tests.spark.patience import LONG
 from tests.spark.stream_job import ASKED
-from tests.spark.streams import Event, Replay, events, found
+from tests.spark.streams import Event, Replay, by_instance, events
 
 ROOT = Path(__file__).parents[2]
 FILES, PER_FILE = 5, 450
@@ -77,10 +77,10 @@ def finish(folder: Path, strategy: str, master: str = "local[2]") -> None:
 
 def same_as_batch(replay: Replay) -> None:
     """Compare what was written with the batch rows, but those of the last event, whose windows stay open."""
-    wanted = found(mt.aggregate(replay.batch, **ASKED, strategy="independent").collect())
+    wanted = by_instance(mt.aggregate(replay.batch, **ASKED, strategy="independent").collect())
     last = FILES * PER_FILE * 0.2 + 60
     wanted = {name: row for name, row in wanted.items() if name[1] < last}
-    assert found(replay.spark.read.parquet(str(replay.folder / "rows")).collect()) == wanted
+    assert by_instance(replay.spark.read.parquet(str(replay.folder / "rows")).collect()) == wanted
 
 
 def kills(pytestconfig: pytest.Config) -> int:
@@ -157,8 +157,8 @@ def test_killed_across_an_added_and_a_removed_window(arrived: Replay) -> None:
     kill(job)
     finish(arrived.folder, "auto")
     asked = ASKED | {"windows": [mt.tumbling("20 s", id="20s"), mt.hopping("1 min", "20 s", id="1m/20s")]}
-    batch = found(mt.aggregate(arrived.batch, **asked, strategy="independent").collect())
-    given = found(arrived.spark.read.parquet(str(arrived.folder / "rows")).collect())
+    batch = by_instance(mt.aggregate(arrived.batch, **asked, strategy="independent").collect())
+    given = by_instance(arrived.spark.read.parquet(str(arrived.folder / "rows")).collect())
     ids = {name[0] for name in given}
     assert {"20s", "1m/20s"} <= ids <= {"20s", "1m/20s", "long"}
     begin = min(name[1] for name in given if name[0] == "1m/20s")

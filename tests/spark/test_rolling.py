@@ -53,11 +53,11 @@ def assert_same_events(actual: DataFrame, expected: DataFrame, context: object =
     """Compare schemas with nullability, and rows told by the column unique; floats to 1e-9."""
     ours, theirs = ([(f.name, f.dataType, f.nullable) for f in frame.schema] for frame in (actual, expected))
     assert ours == theirs
-    found, wanted = ({row["unique"]: row for row in frame.collect()} for frame in (actual, expected))
-    assert found.keys() == wanted.keys(), context
-    assert actual.count() == len(found), context
+    rows, wanted = ({row["unique"]: row for row in frame.collect()} for frame in (actual, expected))
+    assert rows.keys() == wanted.keys(), context
+    assert actual.count() == len(rows), context
     for key, row in wanted.items():
-        for name, value, theirs_value in zip(actual.columns, found[key], row, strict=True):
+        for name, value, theirs_value in zip(actual.columns, rows[key], row, strict=True):
             loose = 1e-6 if name.split(" ")[0] in LOOSE else 1e-9
             same = equal(value, theirs_value, loose) or repr(value) == repr(
                 theirs_value
@@ -165,9 +165,9 @@ def test_sums_that_leave_64_bits_are_an_error(spark: SparkSession) -> None:
 
 def test_names_of_results(events: DataFrame) -> None:
     asked = [mt.sum("v").alias("sum"), mt.count()]
-    found = mt.rolling(events, "ts", "key", ["1 hour", "1 day 2 hours", "1500 us"], asked, rows=100).columns[4:]
+    columns = mt.rolling(events, "ts", "key", ["1 hour", "1 day 2 hours", "1500 us"], asked, rows=100).columns[4:]
     labels = ["1h", "1d2h", "1ms500us", "100rows"]
-    assert found == [f"{name}_{label}" for name in ("sum", "count") for label in labels]
+    assert columns == [f"{name}_{label}" for name in ("sum", "count") for label in labels]
 
 
 CARRIED = {
@@ -354,9 +354,9 @@ def test_bad_queries_are_refused_before_any_job(
     more = asked.pop("more", None)
     df = events.select("*", F.lit(1).alias(more)) if more else events
     jobs = sorted(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
-    with pytest.raises(mt.QueryError) as found:
+    with pytest.raises(mt.QueryError) as error:
         mt.rolling(df, **asked)
-    assert message in str(found.value)
+    assert message in str(error.value)
     assert sorted(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) == jobs
 
 
@@ -394,7 +394,7 @@ def test_the_last_moments_that_spark_knows(spark: SparkSession) -> None:
     times = [datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59)]
     df = spark.createDataFrame([Row(ts=time, unique=i, v=1) for i, time in enumerate(times)])
     for strategy in ("kernel", "independent"):
-        found = (
+        rolled = (
             mt.rolling(df, "ts", (), "3660000 days", mt.count(), strategy=strategy).select("count_3660000d").collect()
         )
-        assert sorted(row[-1] for row in found) == [1, 2]
+        assert sorted(row[-1] for row in rolled) == [1, 2]

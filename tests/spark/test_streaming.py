@@ -23,9 +23,9 @@ from tests.spark.streams import (
     SHAPES,
     Event,
     Replay,
+    by_instance,
     events,
     flush,
-    found,
     moved,
     out_of_order,
 )
@@ -102,7 +102,7 @@ def test_late_rows_count_as_documented(replay: Replay, strategy: str) -> None:
     result = replay.run(ask(strategy=strategy))
     minute = 23 if strategy == "chain" else 31
     tens = {("10s", 0.0, "a"): (1,), ("10s", 20.0, "a"): (16,), ("10s", 30.0, "a"): (6,)}
-    assert found(result.rows.collect()) == tens | {("1m", 0.0, "a"): (minute,)}
+    assert by_instance(result.rows.collect()) == tens | {("1m", 0.0, "a"): (minute,)}
     assert result.progress.late == 1
     assert str(result.progress).startswith("5 micro-batches, ")
     if strategy != "columnar":  # whose late rows are counted beside the state
@@ -138,7 +138,7 @@ def test_very_late_rows_at_random(replay: Replay) -> None:
         marks = [datetime.fromtimestamp(0, UTC), *reports][: len(batches)]
         wanted = judged(batches, marks, with_slice=strategy == "chain")
         labels = {TEN.label: str(TEN), MINUTE.label: str(MINUTE)}
-        rows = found(result.rows.collect())
+        rows = by_instance(result.rows.collect())
         ours = {(labels[name], int(start), key): value for (name, start, key), (value,) in rows.items()}
         assert ours == {name: value for name, value in wanted.items() if name[1] < 1900}, strategy
         assert result.progress.late > 0
@@ -165,9 +165,9 @@ def test_update_mode_of_a_query_that_was_asked_for_append(replay: Replay) -> Non
     updates = sorted(map(str, replay.run(ask(strategy="expand", output="update"), mode="update").rows.collect()))
     for strategy in ("independent", "expand"):
         assert sorted(map(str, replay.run(ask(strategy=strategy), mode="update").rows.collect())) == updates
-    appended = found(replay.run(ask(strategy="columnar")).rows.collect())
+    appended = by_instance(replay.run(ask(strategy="columnar")).rows.collect())
     result = replay.run(ask(strategy="columnar"), mode="update")
-    assert found(result.rows.collect()) == appended
+    assert by_instance(result.rows.collect()) == appended
     assert str(mt.progress(result.query)).endswith("gives a window once, when it closes: add output='update'")
     assert result.progress.note == ""  # reports do not tell the mode
     with pytest.raises(AnalysisException, match="Detected pattern of possible 'correctness' issue"):
@@ -181,7 +181,7 @@ def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     burst = [(second, str(second), 1) for second in range(200)]
     replay.add(events(*burst), events(), events((month, "a", 1)), events(), events((month + 500, "a", 1)))
     result = replay.run(ask(strategy=strategy))
-    rows = found(result.rows.collect())
+    rows = by_instance(result.rows.collect())
     assert len(rows) == 402
     assert set(rows.values()) == {(1,)}
     most = max(mt.progress(report).state_rows for report in result.reports)
@@ -202,11 +202,11 @@ def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
         deadline = time.monotonic() + LONG
         while replay.spark.table(idle).count() < 1 and time.monotonic() < deadline:
             time.sleep(0.2)
-        assert found(replay.spark.table(idle).collect()) == {("10s", 0.0, "a"): (1,)}
+        assert by_instance(replay.spark.table(idle).collect()) == {("10s", 0.0, "a"): (1,)}
         time.sleep(1)
         replay.add(events((200, "a", 4)))
         query.processAllAvailable()
-        assert found(replay.spark.table(idle).collect())["1m", 0.0, "a"] == (3,)
+        assert by_instance(replay.spark.table(idle).collect())["1m", 0.0, "a"] == (3,)
         assert mt.progress(query).rows_in == 3
     finally:
         query.stop()
@@ -220,7 +220,7 @@ def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
     again = replay.files / "0001.parquet"
     again.write_bytes(again.read_bytes())
     replay.add(events((5, "a", 2)), events((100, "a", 4)), events((1000, "a", 0)))
-    rows = found(replay.run(ask(strategy=strategy), files=True).rows.collect())
+    rows = by_instance(replay.run(ask(strategy=strategy), files=True).rows.collect())
     assert {name: value for name, value in rows.items() if name[1] < 60} == {
         ("10s", 0.0, "a"): (5,),
         ("1m", 0.0, "a"): (5,),
@@ -232,7 +232,7 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     """State outlives the query; a window that stays has all its rows, one that goes none, one that comes new ones."""
     replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
     first = replay.run(ask(strategy=strategy), files=True)
-    assert set(found(first.rows.collect())) == {
+    assert set(by_instance(first.rows.collect())) == {
         ("10s", 0.0, "a"),
         ("10s", 20.0, "b"),
         ("1m", 0.0, "a"),
@@ -241,7 +241,7 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     replay.add(events((75, "a", 8), (118, "b", 16)), events((150, "a", 32)), events((1000, "a", 0)))
     half = mt.tumbling("30 s")
     again = replay.run(ask(strategy=strategy, windows=[half, MINUTE]), files=True)
-    rows = {name: value for name, value in found(again.rows.collect()).items() if name[1] >= 60}
+    rows = {name: value for name, value in by_instance(again.rows.collect()).items() if name[1] >= 60}
     minutes = {("1m", 60.0, "a"): (12,), ("1m", 60.0, "b"): (16,), ("1m", 120.0, "a"): (32,)}
     halves = {("30s", 90.0, "b"): (16,), ("30s", 150.0, "a"): (32,)}
     started = {("30s", 60.0, "a"): (12 if strategy == "chain" else 8,)}  # begun before the restart
@@ -255,9 +255,9 @@ def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
     out = mt.aggregate(replay.stream, **ask(strategy=strategy))
     spans = F.window(F.window_time("window"), "2 minutes").alias("span")
     given = replay.write(out.groupBy("window_id", spans).agg(F.sum("sum_v").alias("sum"), F.count("*").alias("n")))
-    found = {(row["window_id"], row["span"]["start"].minute): (row["sum"], row["n"]) for row in given.rows.collect()}
+    rows = {(row["window_id"], row["span"]["start"].minute): (row["sum"], row["n"]) for row in given.rows.collect()}
     tens = {("10s", 0): (3, 3), ("10s", 2): (1, 1), ("10s", 16): (1, 1)}
-    assert found == tens | {("1m", 0): (3, 2), ("1m", 2): (1, 1), ("1m", 16): (1, 1)}
+    assert rows == tens | {("1m", 0): (3, 2), ("1m", 2): (1, 1), ("1m", 16): (1, 1)}
 
 
 def test_restart_with_windows_in_another_order(replay: Replay) -> None:
@@ -267,8 +267,8 @@ def test_restart_with_windows_in_another_order(replay: Replay) -> None:
     replay.add(events((75, "a", 8), (118, "b", 16)), events((1000, "a", 0)))
     again = replay.run(ask(strategy="columnar", windows=[MINUTE, TEN]), files=True)
     asked = {name: value for name, value in ask().items() if name != "watermark"}
-    wanted = found(mt.aggregate(replay.batch, **asked, strategy="independent").collect())
-    assert found(again.rows.collect()) == {name: value for name, value in wanted.items() if name[1] < 900}
+    wanted = by_instance(mt.aggregate(replay.batch, **asked, strategy="independent").collect())
+    assert by_instance(again.rows.collect()) == {name: value for name, value in wanted.items() if name[1] < 900}
 
 
 def test_slices_older_than_a_finer_window_are_not_counted_for_it(replay: Replay) -> None:
@@ -277,7 +277,7 @@ def test_slices_older_than_a_finer_window_are_not_counted_for_it(replay: Replay)
     replay.run(ask(strategy="chain", windows=[MINUTE]), files=True)
     replay.add(events((100, "a", 4)), events((1000, "a", 0)))
     again = replay.run(ask(strategy="chain", windows=[MINUTE, mt.tumbling("30 s")]), files=True)
-    assert found(again.rows.collect()) == {
+    assert by_instance(again.rows.collect()) == {
         ("1m", 0.0, "a"): (3,),
         ("1m", 60.0, "a"): (4,),
         ("30s", 90.0, "a"): (4,),
@@ -290,7 +290,7 @@ def test_the_other_state_store(replay: Replay) -> None:
     for name, value in ROCKS_DB.items():
         replay.spark.conf.set(name, value)
     try:
-        assert len(found(replay.run(ask()).rows.collect())) == 4
+        assert len(by_instance(replay.run(ask()).rows.collect())) == 4
     finally:
         for name, before in kept.items():
             replay.spark.conf.set(name, str(before))

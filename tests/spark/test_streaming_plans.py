@@ -41,9 +41,9 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
         "watermark": "10 minutes",
         "statistics": DENSE,
     }
-    found = mt.explain(stream, **(asked | changes))
-    assert isinstance(found, mt.StreamPlan)
-    return found
+    plan = mt.explain(stream, **(asked | changes))
+    assert isinstance(plan, mt.StreamPlan)
+    return plan
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
 def test_what_is_wrong_is_said_before_the_query_starts(
     stream: DataFrame, changes: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(mt.QueryError) as found:
+    with pytest.raises(mt.QueryError) as error:
         explain(stream, **changes)
-    assert message in str(found.value)
+    assert message in str(error.value)
 
 
 def test_times_without_a_zone_are_refused(stream: DataFrame) -> None:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.patience import patiently, to_the_end
-from tests.spark.streams import Replay, events, found
+from tests.spark.streams import Replay, by_instance, events
 
 LENGTHS = ("10 seconds", "1 minute")
 ASKED: dict[str, Any] = {
@@ -43,7 +43,7 @@ def plain(replay: Replay) -> Values:
     values = (F.sum("v").alias("sum_v"), F.max("v").alias("max_v"))
     grouped = [rows.groupBy(F.window("ts", length), "k").agg(*values) for length in LENGTHS]
     named = [one.select(F.lit(id).alias("window_id"), "*") for id, one in zip(LENGTHS, grouped, strict=True)]
-    return found(named[0].union(named[1]).collect())
+    return by_instance(named[0].union(named[1]).collect())
 
 
 def run(replay: Replay, write: Callable[[DataFrame, int], None], checkpoint: str) -> None:
@@ -55,7 +55,7 @@ def run(replay: Replay, write: Callable[[DataFrame, int], None], checkpoint: str
 
 
 def values(table: mt.UpsertTable, spark: SparkSession) -> Values:
-    return found(table.read(spark).collect())
+    return by_instance(table.read(spark).collect())
 
 
 def test_a_new_checkpoint_begins_anew_or_is_refused(replay: Replay) -> None:

@@ -19,9 +19,9 @@ def _distributive(name: str, merge: Merge, **properties: Any) -> Function:
     return Function(name, merge, (name,), lift, steps.COMBINE[merge], lower, **properties)
 
 
-def _counting(name: str, lift: Callable[..., Any], inputs: tuple[int, ...]) -> Function:
+def _counting(name: str, lift: Callable[..., Any], inputs: tuple[int, ...], **properties: Any) -> Function:
     combine, lower = steps.add, steps.lower_count
-    return Function(name, Merge.SUM, ("count",), lift, combine, lower, inputs)
+    return Function(name, Merge.SUM, ("count",), lift, combine, lower, inputs, **properties)
 
 
 def _algebraic(
@@ -31,22 +31,22 @@ def _algebraic(
     return Function(name, merge, columns, lift, steps.COMBINE[merge], lower, **properties)
 
 
-def _moments(name: str, lower: Callable[..., Any]) -> Function:
-    return _algebraic(name, Merge.MOMENTS, "count mean m2", steps.lift_moments, lower)
+def _moments(name: str, lower: Callable[..., Any], sql_lower: str) -> Function:
+    return _algebraic(name, Merge.MOMENTS, "count mean m2", steps.lift_moments, lower, sql_lower=sql_lower)
 
 
-def _comoments(name: str, lower: Callable[..., Any]) -> Function:
+def _comoments(name: str, lower: Callable[..., Any], sql_lower: str) -> Function:
     columns = "count mean_x mean_y m2_x m2_y c_xy"
-    return _algebraic(name, Merge.COMOMENTS, columns, steps.lift_comoments, lower, inputs=(2,))
+    return _algebraic(name, Merge.COMOMENTS, columns, steps.lift_comoments, lower, inputs=(2,), sql_lower=sql_lower)
 
 
-def _sketch(name: str, *, idempotent: bool) -> Function:
+def _sketch(name: str, merge: Merge) -> Function:
     refuse = steps.only_in_spark
-    return Function(name, Merge.SKETCH, ("sketch",), refuse, refuse, refuse, idempotent=idempotent)
+    return Function(name, merge, ("sketch",), refuse, refuse, refuse)
 
 
-def _holistic(name: str, lower: Callable[..., Any]) -> Function:
-    return Function(name, Merge.NONE, (), steps.lift_list, steps.add, lower)
+def _holistic(name: str, lower: Callable[..., Any], **properties: Any) -> Function:
+    return Function(name, Merge.NONE, (), steps.lift_list, steps.add, lower, **properties)
 
 
 ColumnLike = str | Any
@@ -54,6 +54,8 @@ ColumnLike = str | Any
 
 _BY_ORDER: dict[str, Any] = {"partials": "order value", "lift": steps.lift_value_by_order, "lower": steps.lower_second}
 _BY_TIME: dict[str, Any] = {"partials": "time value", "lift": steps.lift_value_by_time, "lower": steps.lower_second}
+_OF_SAMPLE = "CASE WHEN {{count}} > 1 THEN {} WHEN {{count}} = 1 THEN {{single}} END"
+_OF_ALL = "CASE WHEN {{count}} > 0 THEN {} END"
 
 MIN = _distributive("min", Merge.MIN)
 MAX = _distributive("max", Merge.MAX)
@@ -61,15 +63,19 @@ SUM = _distributive("sum", Merge.SUM)
 BOOL_AND = _distributive("bool_and", Merge.AND)
 BOOL_OR = _distributive("bool_or", Merge.OR)
 COUNT = _counting("count", steps.lift_row, inputs=(0, 1))
-COUNT_IF = _counting("count_if", steps.lift_true, inputs=(1,))
+COUNT_IF = _counting("count_if", steps.lift_true, inputs=(1,), conditional=True)
 AVG = _algebraic("avg", Merge.SUM, "sum count", steps.lift_sum_count, steps.lower_mean)
-VARIANCE = _moments("variance", steps.lower_variance)
-VAR_POP = _moments("var_pop", steps.lower_var_pop)
-STDDEV = _moments("stddev", steps.lower_stddev)
-STDDEV_POP = _moments("stddev_pop", steps.lower_stddev_pop)
-COVAR_SAMP = _comoments("covar_samp", steps.lower_covar_samp)
-COVAR_POP = _comoments("covar_pop", steps.lower_covar_pop)
-CORR = _comoments("corr", steps.lower_correlation)
+VARIANCE = _moments("variance", steps.lower_variance, _OF_SAMPLE.format("{m2} / ({count} - 1)"))
+VAR_POP = _moments("var_pop", steps.lower_var_pop, _OF_ALL.format("{m2} / {count}"))
+STDDEV = _moments("stddev", steps.lower_stddev, f"sqrt({VARIANCE.sql_lower})")
+STDDEV_POP = _moments("stddev_pop", steps.lower_stddev_pop, f"sqrt({VAR_POP.sql_lower})")
+COVAR_SAMP = _comoments("covar_samp", steps.lower_covar_samp, _OF_SAMPLE.format("{c_xy} / ({count} - 1)"))
+COVAR_POP = _comoments("covar_pop", steps.lower_covar_pop, _OF_ALL.format("{c_xy} / {count}"))
+CORR = _comoments(
+    *("corr", steps.lower_correlation),
+    "CASE WHEN {count} > 1 AND {m2_x} * {m2_y} != 0 THEN {c_xy} / sqrt({m2_x} * {m2_y}) "
+    "WHEN {count} = 1 THEN {single} END",
+)
 MIN_BY = _algebraic("min_by", Merge.EARLIER, inputs=(2,), **_BY_ORDER)
 MAX_BY = _algebraic("max_by", Merge.LATER, inputs=(2,), **_BY_ORDER)
 FIRST = _algebraic("first", Merge.EARLIER, takes_time=True, **_BY_TIME)
@@ -78,11 +84,11 @@ COUNT_DISTINCT = Function(
     *("count_distinct", Merge.UNION, ("values",)),
     *(steps.lift_set, steps.unite, steps.lower_size),
 )
-APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", idempotent=True)
-APPROX_QUANTILE = _sketch("approx_quantile", idempotent=False)
+APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", Merge.DISTINCT_SKETCH)
+APPROX_QUANTILE = _sketch("approx_quantile", Merge.QUANTILE_SKETCH)
 MEDIAN = _holistic("median", steps.lower_median)
 MODE = _holistic("mode", steps.lower_mode)
-PERCENTILE = _holistic("percentile", steps.lower_percentile)
+PERCENTILE = _holistic("percentile", steps.lower_percentile, sql="percentile({0}, {fraction}D)")
 
 FUNCTIONS = {
     function.name: function
@@ -250,7 +256,8 @@ def user_defined(
     """Make an aggregate of your own by lift, combine and lower; combine must be associative.
 
     Rows with a null are left out. The result is of the Spark type that `returns` names. Say overlap_safe if
-    combine(a, b) may count rows twice without harm, as a maximum does: windows then read any windows that they contain.
+    combine(a, b) may count rows twice without harm, as a maximum does: in plans of mt.plan, windows then read any
+    windows that they contain. On Spark it changes nothing, since no kernel takes a function in Python.
 
     >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
     >>> product.evaluate([(2,), (None,), (5,)])

@@ -18,17 +18,6 @@ from muntin.errors import QueryError
 Partial = tuple[Any, ...]
 
 
-class Kind(Enum):
-    """How large a partial is: Gray's classes."""
-
-    DISTRIBUTIVE = "distributive"
-    """The partial is the result of the same aggregate over fewer rows."""
-    ALGEBRAIC = "algebraic"
-    """The partial has a few columns, whatever the number of rows."""
-    HOLISTIC = "holistic"
-    """No partial of bounded size gives the exact result."""
-
-
 class Merge(Enum):
     """How two partials become one; the columns of a partial are merged together."""
 
@@ -42,7 +31,8 @@ class Merge(Enum):
     MOMENTS = "count, mean and sum of squared deviations, merged without loss of digits"
     COMOMENTS = "count, two means, two sums of squared deviations and one of their products"
     UNION = "the union of two sets"
-    SKETCH = "the union of two sketches that Spark keeps"
+    DISTINCT_SKETCH = "the union of two HyperLogLog sketches"
+    QUANTILE_SKETCH = "the union of two KLL sketches, in which rows count as often as they come"
     CUSTOM = "a user's function"
     NONE = "not possible: the rows themselves are needed"
 
@@ -50,6 +40,11 @@ class Merge(Enum):
     def selective(self) -> bool:
         """Whether merging gives one of the two partials, so that one that is merged twice does no harm."""
         return self in (Merge.MIN, Merge.MAX, Merge.AND, Merge.OR, Merge.EARLIER, Merge.LATER)
+
+    @property
+    def overlap_safe(self) -> bool:
+        """Whether partials that have rows in common may be merged."""
+        return self.selective or self in (Merge.UNION, Merge.DISTINCT_SKETCH)
 
     @property
     def bounded(self) -> bool:
@@ -77,6 +72,12 @@ class Function:
     """Whether it is declared that rows may count twice without harm; what its merge says goes without declaring."""
     takes_time: bool = False
     """The event time is lifted too, before the column (first, last)."""
+    conditional: bool = False
+    """Whether a row counts where its column is true, not where it has a value (count_if)."""
+    sql: str = ""
+    """How Spark SQL writes it over rows: columns by their places, options by their names; else its name and columns."""
+    sql_lower: str = ""
+    """The result in Spark SQL of partials by their names, {single} being the deviation of a single value."""
 
     @property
     def mergeable(self) -> bool:
@@ -86,15 +87,16 @@ class Function:
     @property
     def overlap_safe(self) -> bool:
         """Whether partials that have rows in common may be combined: windows may then read any that they contain."""
-        return self.idempotent or self.merge.selective or self.merge is Merge.UNION
+        return self.idempotent or self.merge.overlap_safe
 
-    @property
-    def kind(self) -> Kind:
-        """How large a partial is; holistic aggregates have a price of their own, and no place in kernels."""
-        if not self.merge.bounded:
-            return Kind.HOLISTIC
-        alone = len(self.partials) == 1 and self.merge not in (Merge.SKETCH, Merge.CUSTOM)
-        return Kind.DISTRIBUTIVE if alone else Kind.ALGEBRAIC
+    def over_rows(self, *columns: str, **options: Any) -> str:
+        """Write the function in Spark SQL.
+
+        >>> from muntin.aggregates.functions import CORR, PERCENTILE
+        >>> CORR.over_rows("x", "y"), PERCENTILE.over_rows("x", fraction=0.5)
+        ('corr(x, y)', 'percentile(x, 0.5D)')
+        """
+        return self.sql.format(*columns, **options) if self.sql else f"{self.name}({', '.join(columns)})"
 
 
 def is_column(given: object) -> bool:
@@ -104,7 +106,7 @@ def is_column(given: object) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expression:
-    """A column expression of Spark under a name; two are equal only if they are the same one."""
+    """A column expression of Spark under a name; whether two are equal, only spark.input.equality can tell."""
 
     value: Any
     """A Spark column, or the name of a column."""

@@ -62,7 +62,7 @@ class Chunks:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """What is in the columns of a batch: when a row is, its keys and its partials; it travels pickled."""
 
     reducers: tuple[Reducer, ...]
@@ -78,17 +78,17 @@ class Layout:
     @staticmethod
     def numbered(
         reducers: tuple[Reducer, ...], columns: Iterable[int], keys: int, chunks: Chunks | None = None
-    ) -> Layout:
+    ) -> ColumnLayout:
         """Give the layout of rows with so many keys, and so many partials for each reducer.
 
-        >>> Layout.numbered((), (1, 2), 1).tail
+        >>> ColumnLayout.numbered((), (1, 2), 1).tail
         ['k0', 'p0', 'p1', 'p2']
         """
         number = count()
         partials = tuple(tuple(names.partial(next(number)) for _ in range(taken)) for taken in columns)
-        return Layout(reducers, partials, tuple(names.keys(keys)), chunks)
+        return ColumnLayout(reducers, partials, tuple(names.keys(keys)), chunks)
 
-    def of_slices(self) -> Layout:
+    def of_slices(self) -> ColumnLayout:
         """Give the layout of slices of such rows."""
         return replace(self, chunks=None, time=names.BEGIN)
 
@@ -106,7 +106,7 @@ class Layout:
 class Rows:
     """A stretch of input, sorted by key and time; rows without a time come first, and count as one moment."""
 
-    def __init__(self, batch: pa.RecordBatch, layout: Layout) -> None:
+    def __init__(self, batch: pa.RecordBatch, layout: ColumnLayout) -> None:
         self.batch, self.layout = batch, layout
         time = batch[layout.when]
         self.timeless: NDArray[np.bool_] | None = None

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin import names
-from muntin.arrow.batches import Chunks, Gathering, Layout, Rows, joined
+from muntin.arrow.batches import Chunks, ColumnLayout, Gathering, Rows, joined
 from muntin.arrow.forest import Level, Reader, columns_of, instances, level_of, walk
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
@@ -27,7 +27,7 @@ class CombineTask:
     """Everything that a Python worker needs to know to combine windows; it travels pickled."""
 
     readers: tuple[Reader, ...]
-    layout: Layout
+    layout: ColumnLayout
 
     @property
     def longest(self) -> int:
@@ -39,7 +39,7 @@ class CombineTask:
 class SliceTask:
     """Everything that a Python worker needs to know to slice rows; it travels pickled."""
 
-    layout: Layout
+    layout: ColumnLayout
     """What the rows have."""
     grids: tuple[Grid, ...]
     """What slices lie on."""
@@ -124,7 +124,7 @@ def _placed(slices: pa.RecordBatch, chunks: Chunks) -> pa.RecordBatch:
     return slices.set_column(0, names.PLACE, pa.array(places))
 
 
-def merged_slices(batches: list[pa.RecordBatch], layout: Layout) -> pa.RecordBatch:
+def merged_slices(batches: list[pa.RecordBatch], layout: ColumnLayout) -> pa.RecordBatch:
     """Turn slices, of which a key may have several that begin together, into one for each key and begin, in order."""
     rows = Rows(in_key_order(joined(batches), layout), layout)
     return _reduced(rows, level_of(rows), rows.time)
@@ -145,7 +145,7 @@ def _reduced(rows: Rows, level: Level, starts: Longs) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(starts[lo]), *columns], names=[names.BEGIN, *layout.tail])
 
 
-def in_key_order(batch: pa.RecordBatch, layout: Layout) -> pa.RecordBatch:
+def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
     """Sort a batch by key and time, unless it is."""
     time = batch[layout.when].to_numpy()
     codes = np.zeros(len(time), np.int64)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from muntin import names
 from muntin.arrow import batches
-from muntin.arrow.batches import Gathering, Layout, Rows, joined
+from muntin.arrow.batches import ColumnLayout, Gathering, Rows, joined
 from muntin.kernels.preceding import after_ties, latest, preceding
 from muntin.kernels.protocol import Longs
 
@@ -25,7 +25,7 @@ from muntin.kernels.protocol import Longs
 class RollTask:
     """Everything that a Python worker needs to know to roll frames; it travels pickled."""
 
-    layout: Layout
+    layout: ColumnLayout
     ranges: tuple[int, ...]
     """Frames from so many microseconds before a row to the last row of its time."""
     counts: tuple[int, ...]

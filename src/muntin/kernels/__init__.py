@@ -16,6 +16,10 @@ name, or the cheapest, and `muntin.techniques` has what each needs, costs and ho
 | `daba` | two stacks turned over little by little | associative | 5, 8 | — |
 | `slick_deque` | rows that can still be the result | selective | below 2, n | about 1 each |
 
+`catalogue.slide` answers one range after every value, `slide_many` several, `answer_many` what is due to the queries of
+a tree, and `reduce_ranges`, which plans on Spark use, any ranges whose ends never move back. docs/techniques.md shows
+them all.
+
 Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, by two pointers, and
 `slices` the slices of rows; `sliced` is the reference for windows from slices by panes, pairs and Cutty. Compiled code
 checks nothing while it runs: `entrance` checks ranges, sizes, types and shapes before it begins, and gives values 64

@@ -76,8 +76,8 @@ class Outcome:
 
 
 @dataclass
-class Step:
-    """One step of a bucket under way."""
+class Turn:
+    """A bucket's turn: what it takes, gives and keeps at one watermark."""
 
     job: Job
     head: Head
@@ -192,7 +192,7 @@ class Step:
 
 def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
     """Do one step of a bucket; a watermark is in microseconds."""
-    return Step(job, head or Head(job.fingerprint, job.terms), store, watermark).run(news)
+    return Turn(job, head or Head(job.fingerprint, job.terms), store, watermark).run(news)
 
 
 def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term, ...]:

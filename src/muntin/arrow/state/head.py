@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
-from muntin.arrow.batches import Layout
+from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, check_same
@@ -17,7 +17,7 @@ from muntin.formats import check_format
 class Job:
     """What is the same for all buckets and micro-batches; it travels pickled."""
 
-    layout: Layout
+    layout: ColumnLayout
     """Keys and partials of slices."""
     overlap: bool
     """Whether partials may be combined that overlap."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from muntin import names
-from muntin.arrow.batches import Layout, joined
+from muntin.arrow.batches import ColumnLayout, joined
 from muntin.arrow.combine import SliceTask, merged_slices, slices_at_source
 from muntin.arrow.reducers import Numbers
 from muntin.duration import FOREVER
@@ -58,7 +58,7 @@ def unpack(data: bytes) -> pa.RecordBatch:
 class Packing:
     """What a task at the source needs to know; it travels pickled."""
 
-    layout: Layout
+    layout: ColumnLayout
     """Keys and partials of rows; those that come have the number of their bucket beside them."""
     labels: tuple[int, ...]
     """What Spark knows the buckets by."""
@@ -69,7 +69,7 @@ class Packing:
     """Gives the id of the query that this is a task of, which a registry knows it by."""
 
     @property
-    def wide(self) -> Layout:
+    def wide(self) -> ColumnLayout:
         """The layout of rows with the number of their bucket and a count of rows; the count is for late rows only."""
         layout = self.layout
         return replace(

@@ -49,10 +49,21 @@ def plan(
     """
     asked = check_windows(windows)
     aggregates = check_aggregates(_named(aggregate))
+    return plan_reads(asked, _semantics(aggregates), rate, algorithm, horizon, aggregates)
+
+
+def plan_reads(
+    asked: tuple[Window, ...],
+    semantics: Semantics,
+    rate: Rate = 1,
+    algorithm: Algorithm = "best",
+    horizon: Length | None = None,
+    aggregates: tuple[Aggregate, ...] = (),
+) -> Plan:
+    """Plan which windows read which, where no more is known of the aggregates than what they may read."""
     check_choice("algorithm", algorithm, Algorithm)
     events, unit = parse_rate(rate, unit_of(asked))
     over = parse_horizon(horizon, asked)
-    semantics = _semantics(aggregates)
     problem, scale = state(asked, semantics, events, over)
     parents = ALGORITHMS[algorithm](problem)
     _check(problem, parents, algorithm)

@@ -13,7 +13,8 @@ from math import ceil
 
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
-from muntin.plan.forest.planner import plan as plan_windows
+from muntin.plan.forest.planner import plan_reads
+from muntin.plan.forest.problem import Semantics
 from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.prices import Amounts, added
@@ -65,10 +66,10 @@ class StreamShape(Enum):
         return self is StreamShape.INDEPENDENT
 
 
-NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
+STREAM_NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
     "auto": tuple(StreamShape),
-    "native": NATIVE,
+    "native": STREAM_NATIVE,
     "kernel": (StreamShape.COLUMNAR,),
 } | {shape.name.lower(): (shape,) for shape in StreamShape}
 """The shapes that may be chosen under each name."""
@@ -193,7 +194,7 @@ def slice_forest(windows: tuple[Window, ...], overlap: bool) -> Plan:
     ['⟨40,40⟩']
     """
     rate = Fraction(repr(density(slicing(windows)))) * (unit_of(windows) or 1)
-    return plan_windows(windows, "min" if overlap else "sum", rate=rate)
+    return plan_reads(windows, Semantics.COVERED_BY if overlap else Semantics.PARTITIONED_BY, rate)
 
 
 def choose_stream(
@@ -209,7 +210,7 @@ def choose_stream(
     >>> from muntin.plan.physical.work import Work
     >>> dense = StreamWork(Work(Statistics(10**7, keys=10, span=10**12)), 10**7)
     >>> windows = tuple(Window(f"{n} min") for n in range(1, 11))
-    >>> choose_stream(dense, windows, "native", StreamOptions(), NATIVE).shape.name
+    >>> choose_stream(dense, windows, "native", StreamOptions(), STREAM_NATIVE).shape.name
     'CHAIN'
     """
     weighed = sorted(((price(stream, windows, shape), shape) for shape in shapes), key=lambda priced: priced[0][0])

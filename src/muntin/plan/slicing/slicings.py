@@ -19,18 +19,18 @@ class Additive(Protocol):
         """Put the windows of two parts together."""
 
 
-Load = TypeVar("Load", bound=Additive)
-Charge = Callable[[Load, float, int], float]
+Weight = TypeVar("Weight", bound=Additive)
+Charge = Callable[[Weight, float, int], float]
 """What a load is charged when it is cut at so many edges per unit of time, which lie on so many grids."""
 
 
-class Slicings(Generic[Load]):
+class Slicings(Generic[Weight]):
     """Parts of windows, each with a slicing and charged for it.
 
     How two parts are cut together is estimated for every pair, and counted for those that are about to be joined.
     """
 
-    def __init__(self, windows: Sequence[Window], load: Callable[[Window], Load], charge: Charge[Load]) -> None:
+    def __init__(self, windows: Sequence[Window], load: Callable[[Window], Weight], charge: Charge[Weight]) -> None:
         self.windows: list[tuple[Window, ...]] = [(window,) for window in windows]
         self._cuts, self._charge = Cuts(windows), charge
         self._cut = [self._cuts.alone(window) for window in windows]
@@ -81,7 +81,7 @@ class Slicings(Generic[Load]):
 
 
 def sliced_apart(
-    windows: Sequence[Window], load: Callable[[Window], Load], charge: Charge[Load]
+    windows: Sequence[Window], load: Callable[[Window], Weight], charge: Charge[Weight]
 ) -> list[tuple[Window, ...]]:
     """Part windows: those whose shared slicing costs less than their own stay together.
 

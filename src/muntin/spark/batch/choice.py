@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from muntin.aggregates import Aggregate, Kind
+from muntin.aggregates import Aggregate
 from muntin.duration import natural_unit
 from muntin.plan import Plan
 from muntin.plan import plan as plan_windows
@@ -59,7 +59,7 @@ def work_of(events: Events, statistics: Statistics, prices: Prices) -> Work:
     asked = [made.aggregate.function for made in events.recipes]
     return Work(
         *(statistics, len(events.partials) or len(asked), len(events.keys), prices, len(events.shared)),
-        holistic=sum(function.kind is Kind.HOLISTIC and not function.mergeable for function in asked),
+        holistic=sum(not function.mergeable for function in asked),
         sets=sum(not kept.part.how.bounded for kept in events.parts),
     )
 

@@ -30,7 +30,7 @@ def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> Dat
 
 def spark_window(time: str, window: Window) -> Column:
     """Give Spark's own window of a time."""
-    return F.expr(f"{_window(time, window)} AS window")
+    return F.expr(f"{_window(time, window)} AS {names.WINDOW}")
 
 
 def _window(time: str, window: Window) -> str:
@@ -40,12 +40,13 @@ def _window(time: str, window: Window) -> str:
 
 def _statement(source: Source, windows: tuple[Window, ...], aggregates: list[str]) -> DataFrame:
     """Evaluate all windows in one statement: Spark is called once, and analyses once, however many they are."""
-    steps = ", ".join([*source.events.keys, *(f"{step} AS a{i}" for i, step in enumerate(aggregates))])
+    results = (f"{step} AS {names.result(i)}" for i, step in enumerate(aggregates))
+    steps = ", ".join([names.WINDOW, *source.events.keys, *results])  # Spark calls its own window so
     branches = []
     for window in windows:
-        id = f"coalesce({literal(window.label)}, '')"
+        label = f"coalesce({literal(window.label)}, '') AS {names.LABEL}"
         groups = ", ".join([*source.events.keys, _window(names.TIMESTAMP, window)])
-        branches.append(f"SELECT {id} AS id, window, {steps} FROM {{rows}} GROUP BY {groups}")  # noqa: S608 - our own
+        branches.append(f"SELECT {label}, {steps} FROM {{rows}} GROUP BY {groups}")  # noqa: S608 - our own
     return source.events.frame.sparkSession.sql(_union(branches), rows=source.events.frame).toDF(*source.query.outputs)
 
 

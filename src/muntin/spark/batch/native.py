@@ -49,12 +49,12 @@ def partials(source: Source, frame: DataFrame, *within: str | Column) -> DataFra
 
 def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
     """Merge partials by key and some columns."""
-    columns = [
+    steps = [
         named(step, name)
-        for part, names in source.events.parts
-        for step, name in zip(part.merge(*names), names, strict=True)
+        for part, columns in source.events.parts
+        for step, name in zip(part.merge(*columns), columns, strict=True)
     ]
-    return frame.groupBy(*source.events.keys, *within).agg(*columns)
+    return frame.groupBy(*source.events.keys, *within).agg(*steps)
 
 
 def slice_start(time: str, grids: tuple[Grid, ...]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin import names
 from muntin.errors import QueryError
+from muntin.spark.input.checking import alike, folding
 from muntin.spark.input.source import Source, literal
 
 END = "window_end"
@@ -42,9 +41,9 @@ def check_wide(source: Source) -> None:
                 f"window {window.label!r} does not always end when {finest.label!r} does, so the wide layout has no "
                 f"row for it. Use slides that are multiples of {finest.slide}, or layout='long'."
             )
-    names = Counter([END, *source.query.by, *wide_names(source).values()])
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise QueryError(f"column {twice[0]!r} would stand twice in the wide layout. Rename with .alias(…) or by ids.")
+    outputs = [END, *source.query.by, *wide_names(source).values()]
+    if twice := alike(outputs, folding(source.events.frame)):
+        raise QueryError(f"the wide layout would have two columns {twice}. Rename with .alias(…) or by ids.")
 
 
 def wide(source: Source, result: DataFrame) -> DataFrame:
@@ -53,11 +52,11 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
     safe = {aggregate.name: names.result(i) for i, aggregate in enumerate(source.query.aggregates)}
     long = result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *safe.values())
     cells = ", ".join(
-        f"any_value(CASE WHEN {names.LABEL} = {literal(label)} THEN struct({safe[name]} AS value) END, true) "
+        f"any_value(CASE WHEN {names.LABEL} = {literal(label)} THEN struct({safe[name]} AS {names.VALUE}) END, true) "
         f"AS {names.cell(i)}"
         for i, (name, label) in enumerate(outputs)
     )
     end = F.expr(f"{names.WINDOW}.`end` AS {names.STOP}")
-    rows = long.groupBy(*source.events.keys, end).agg(F.expr(f"struct({cells}) AS cells"))
-    values = (f"cells.{names.cell(i)}.value AS {names.cell(i)}" for i in range(len(outputs)))
+    rows = long.groupBy(*source.events.keys, end).agg(F.expr(f"struct({cells}) AS {names.CELLS}"))
+    values = (f"{names.CELLS}.{cell}.{names.VALUE} AS {cell}" for cell in map(names.cell, range(len(outputs))))
     return rows.selectExpr(names.STOP, *source.events.keys, *values).toDF(END, *source.query.by, *outputs.values())

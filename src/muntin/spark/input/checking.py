@@ -42,10 +42,10 @@ def column_of(given: str | Expression) -> str | Column:
 
 def check_names(df: DataFrame, keys: Iterable[Expression], aggregates: Iterable[Aggregate]) -> None:
     """Refuse names that the input does not have; Spark compares them by its own setting of case."""
-    names = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
+    asked = [key.value for key in keys] + [column for aggregate in aggregates for column in aggregate.columns]
     fold = folding(df)
     known = {fold(name) for name in df.columns}
-    missing = [name for name in dict.fromkeys(n for n in names if isinstance(n, str)) if fold(name) not in known]
+    missing = [name for name in dict.fromkeys(one for one in asked if isinstance(one, str)) if fold(name) not in known]
     if missing:
         columns = ", ".join(map(repr, df.columns)) or "none"
         field = next((name for name in missing if fold(name.partition(".")[0]) in known), None)
@@ -58,9 +58,9 @@ def folding(df: DataFrame) -> Callable[[str], str]:
     return str if is_set(df, "spark.sql.caseSensitive", "false") else str.lower
 
 
-def alike(names: Iterable[str], fold: Callable[[str], str]) -> str | None:
+def alike(given: Iterable[str], fold: Callable[[str], str]) -> str | None:
     """Write the first names that are the same once folded, as the user spelled them; None if all differ."""
-    spelled = list(names)
+    spelled = list(given)
     twice = repeated(map(fold, spelled))
     spellings = dict.fromkeys(repr(name) for name in spelled if fold(name) == twice)
     return None if twice is None else " and ".join(spellings)
@@ -93,8 +93,8 @@ def check_time(df: DataFrame, time: Expression, given: T.DataType) -> bool:
 
 def check_expressions(
     df: DataFrame, grouping: list[Expression], values: list[str | Expression], *, aggregated: bool
-) -> None:
-    """Refuse expressions that give several rows, or that cannot stand where they do.
+) -> bool:
+    """Tell whether all expressions are deterministic; refuse those that give several rows or stand where they cannot.
 
     Spark groups by what is not deterministic and takes it over rolling windows, but not within an aggregate. It is
     asked once for all expressions, and one by one only if it refuses: every question takes time.
@@ -103,9 +103,11 @@ def check_expressions(
     try:
         if given:
             _ = df.select(*(F.any_value(column_of(one)) for one in given)).schema
+        return True
     except AnalysisException:
         for one in given:
             _check_alone(df, one, aggregated=aggregated and one not in grouping)
+        return False
 
 
 def _check_alone(df: DataFrame, given: Expression, *, aggregated: bool) -> None:

@@ -21,21 +21,25 @@ def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataTy
     Rows of one time are in the order of their values. Where Spark has none, they are sorted as text, in Python.
     """
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
-    values = f"struct({', '.join(f'{name} AS f{i}' for i, name in enumerate(inputs))})"
-    fields = [f"{time} AS {names.TIME}", f"{values} AS inputs"]
+    values = f"struct({', '.join(f'{name} AS {names.value(i)}' for i, name in enumerate(inputs))})"
+    fields = [f"{time} AS {names.TIME}", f"{values} AS {names.INPUTS}"]
     ordered = all(map(_has_order, types))
 
     def lift(rows: list[Any]) -> bytes | None:
-        in_order = rows if ordered else sorted(rows, key=lambda row: (row[names.TIME], row["text"]))
-        return _dump(_total(function, (function.lift(*row["inputs"]) for row in in_order)))
+        in_order = rows if ordered else sorted(rows, key=lambda row: (row[names.TIME], row[names.INPUTS_TEXT]))
+        return _dump(_total(function, (function.lift(*row[names.INPUTS]) for row in in_order)))
 
     def merge(parts: list[Any]) -> bytes | None:
-        return _dump(_total(function, (_load(part["state"]) for part in parts)))
+        return _dump(_total(function, (_load(part[names.STATE]) for part in parts)))
 
     def lower(state: bytes | None) -> Any:
         return function.lower(_load(state))
 
-    rows = _in_order(*fields) if ordered else F.expr(_collected(*fields, f"CAST({values} AS STRING) AS text"))
+    rows = (
+        _in_order(*fields)
+        if ordered
+        else F.expr(_collected(*fields, f"CAST({values} AS STRING) AS {names.INPUTS_TEXT}"))
+    )
     lifted = F.udf(lift, "binary")(rows)
     lowered = F.udf(lower, returns)
     part = Part(
@@ -43,7 +47,7 @@ def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataTy
         partials=(f"min({time})", lifted),
         merge=lambda t, state: (
             f"min({t})",
-            F.udf(merge, "binary")(_in_order(f"{t} AS {names.TIME}", f"{state} AS state")),
+            F.udf(merge, "binary")(_in_order(f"{t} AS {names.TIME}", f"{state} AS {names.STATE}")),
         ),
     )
     return Recipe(aggregate, lowered(lifted), (part,), lambda t, state: lowered(F.expr(state)))

@@ -16,7 +16,7 @@ LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
 """Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
 
 
-class Kept(NamedTuple):
+class NamedPart(NamedTuple):
     """A part and the safe names of its columns."""
 
     part: Part
@@ -43,7 +43,7 @@ class Events:
         return names.keys(len(self.key_types))
 
     @cached_property
-    def parts(self) -> tuple[Kept, ...]:
+    def parts(self) -> tuple[NamedPart, ...]:
         """The parts of all aggregates, each once, with the names of its columns: p0, p1, …."""
         return name_parts(self.recipes)
 
@@ -111,12 +111,12 @@ class Events:
         return T.StructType([*(self.frame.schema[name] for name in (names.TIME, *self.keys)), *partials])
 
 
-def name_parts(recipes: tuple[Recipe, ...]) -> tuple[Kept, ...]:
+def name_parts(recipes: tuple[Recipe, ...]) -> tuple[NamedPart, ...]:
     """Give the parts of some aggregates their columns' names; parts that are written alike are one."""
     distinct = {part.key: part for made in recipes for part in made.parts}
     kept, place = [], 0
     for part in distinct.values():
-        kept.append(Kept(part, tuple(names.partial(place + i) for i in range(len(part.partials)))))
+        kept.append(NamedPart(part, tuple(names.partial(place + i) for i in range(len(part.partials)))))
         place += len(part.partials)
     return tuple(kept)
 

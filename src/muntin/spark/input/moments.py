@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from muntin.aggregates import Aggregate, Merge
+from collections.abc import Callable
+
+from muntin.aggregates import Aggregate, Function, Merge
 from muntin.spark.input.parts import Part, Recipe
 
 
 def moments(aggregate: Aggregate, value: str, *, legacy: bool) -> Recipe:
     """Write a function of count, mean and squared deviations."""
-    function = aggregate.function.name
+    function = aggregate.function
     part = Part(
         Merge.MOMENTS,
         partials=(_doubled(f"count({value})"), _mean(value), _or_zero(f"var_pop({value}) * count({value})")),
@@ -17,15 +19,15 @@ def moments(aggregate: Aggregate, value: str, *, legacy: bool) -> Recipe:
     )
     return Recipe(
         aggregate,
-        f"{function}({value})",
+        function.over_rows(value),
         (part,),
-        lambda n, x, xx: _LOWER[function].format(n=n, xx=xx, single=_single(legacy=legacy)),
+        _lowered(function, legacy=legacy),
     )
 
 
 def comoments(aggregate: Aggregate, one: str, other: str, *, legacy: bool) -> Recipe:
     """Write a function of count, means, squared deviations and their products; only pairs without a null count."""
-    function = aggregate.function.name
+    function = aggregate.function
     x, y = f"CASE WHEN {other} IS NOT NULL THEN {one} END", f"CASE WHEN {one} IS NOT NULL THEN {other} END"
     count = f"count({x})"
     part = Part(
@@ -40,9 +42,17 @@ def comoments(aggregate: Aggregate, one: str, other: str, *, legacy: bool) -> Re
     )
     return Recipe(
         aggregate,
-        f"{function}({one}, {other})",
+        function.over_rows(one, other),
         (part,),
-        lambda n, x, y, xx, yy, xy: _LOWER[function].format(n=n, xx=xx, yy=yy, xy=xy, single=_single(legacy=legacy)),
+        _lowered(function, legacy=legacy),
+    )
+
+
+def _lowered(function: Function, *, legacy: bool) -> Callable[..., str]:
+    """Write the result of partials; nothing is known of how a single value of a sample deviates."""
+    single = "double('NaN')" if legacy else "NULL"
+    return lambda *partials: function.sql_lower.format(
+        **dict(zip(function.partials, partials, strict=True)), single=single
     )
 
 
@@ -99,21 +109,3 @@ def _merge_moments(columns: dict[str, str]) -> tuple[str, ...]:
     step = f"CASE WHEN b.n = 0 THEN a WHEN a.n = 0 THEN b ELSE struct({both}) END"
     total = f"aggregate(collect_list(struct({states})), struct({zero}), (a, b) -> {step})"
     return tuple(f"{total}.{name}" for name in columns)
-
-
-def _single(*, legacy: bool) -> str:
-    """Write what a sample of one value deviates by: nothing is known of it."""
-    return "double('NaN')" if legacy else "NULL"
-
-
-_VARIANCE = "CASE WHEN {n} > 1 THEN {xx} / ({n} - 1) WHEN {n} = 1 THEN {single} END"
-_VAR_POP = "CASE WHEN {n} > 0 THEN {xx} / {n} END"
-_LOWER = {
-    "variance": _VARIANCE,
-    "var_pop": _VAR_POP,
-    "stddev": f"sqrt({_VARIANCE})",
-    "stddev_pop": f"sqrt({_VAR_POP})",
-    "covar_samp": "CASE WHEN {n} > 1 THEN {xy} / ({n} - 1) WHEN {n} = 1 THEN {single} END",
-    "covar_pop": "CASE WHEN {n} > 0 THEN {xy} / {n} END",
-    "corr": "CASE WHEN {n} > 1 AND {xx} * {yy} != 0 THEN {xy} / sqrt({xx} * {yy}) WHEN {n} = 1 THEN {single} END",
-}

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Merge
+from muntin.arrow.reducers import Reducer
 
 Step = str | Column
 """A text of Spark SQL; a column only where a function in Python is within, since texts have no name for it."""
@@ -33,6 +34,8 @@ class Part:
     """The partial of one row; none where rows cannot stand for themselves."""
     types: tuple[T.DataType, ...] = ()
     """The types of the columns, once Spark has told them."""
+    reducer: Reducer | None = None
+    """How kernels reduce the columns, once their types are known; None where no kernel knows how."""
 
     @property
     def key(self) -> Hashable:

@@ -28,9 +28,11 @@ from muntin.spark.input.checking import (
     is_set,
     quoted,
 )
+from muntin.spark.input.equality import with_equals_as_one
 from muntin.spark.input.events import Events, name_parts
 from muntin.spark.input.parts import Recipe, selected
 from muntin.spark.input.recipes import recipe
+from muntin.spark.input.reducing import reducer_of
 from muntin.spark.input.source import Source, micros
 
 
@@ -49,6 +51,7 @@ def prepare(
     if twice := alike(query.outputs, folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     events = read(df, time, keys, query.aggregates)
+    query = replace(query, aggregates=tuple(made.aggregate for made in events.recipes))
     return Source(events, query, tuple(_text(one) for one in (time, *keys)))
 
 
@@ -65,8 +68,9 @@ def read(
 ) -> Events:
     """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
     check_names(df, [time, *keys], aggregates)
-    inputs = list(dict.fromkeys(c for aggregate in aggregates for c in aggregate.columns))
-    check_expressions(df, [time, *keys], inputs, aggregated=not carry)
+    if check_expressions(df, [time, *keys], _inputs(aggregates), aggregated=not carry):
+        aggregates = with_equals_as_one(df, aggregates)
+    inputs = _inputs(aggregates)
     values = {column: names.value(i) for i, column in enumerate(inputs)}
     safe = [names.TIMESTAMP, *names.keys(len(keys)), *values.values()]
     try:
@@ -86,11 +90,12 @@ def read(
     return Events(by, frame, key_types, zoned, recipes, tuple(carried))
 
 
-Asked = list[tuple[Aggregate, list[T.StructField]]]
-"""Aggregates with the columns that they are over."""
+def _inputs(aggregates: tuple[Aggregate, ...]) -> list[str | Expression]:
+    """Give the columns that aggregates read, each once."""
+    return list(dict.fromkeys(column for aggregate in aggregates for column in aggregate.columns))
 
 
-def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
+def _made(frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]) -> tuple[Recipe, ...]:
     """Write aggregates over their inputs, with the types of results and partials as Spark alone finds them.
 
     Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.
@@ -103,14 +108,16 @@ def _made(frame: DataFrame, asked: Asked) -> tuple[Recipe, ...]:
 
 
 def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
-    """Give recipes with the types of results and partials."""
+    """Give recipes with the types of results and partials, and with what kernels make of those."""
     parts = name_parts(recipes)
     steps = {names.result(i): made.plain for i, made in enumerate(recipes)}
     steps |= {name: step for kept in parts for name, step in zip(kept.names, kept.part.partials, strict=True)}
     schema = selected(frame, steps).schema
-    typed = {
-        kept.part.key: replace(kept.part, types=tuple(schema[name].dataType for name in kept.names)) for kept in parts
-    }
+    strict = is_set(frame, "spark.sql.ansi.enabled", "true")
+    typed = {}
+    for kept in parts:
+        part = replace(kept.part, types=tuple(schema[name].dataType for name in kept.names))
+        typed[part.key] = replace(part, reducer=reducer_of(part, strict=strict))
 
     def with_types(made: Recipe, field: T.StructField) -> Recipe:
         result = T.StructField(made.aggregate.name, field.dataType, field.nullable)

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import types as T
 
-from muntin.aggregates import Aggregate, Function, Merge
+from muntin.aggregates import Aggregate, Merge
 from muntin.errors import InternalError
 from muntin.spark.input.custom import custom
 from muntin.spark.input.moments import comoments, moments
@@ -40,18 +40,20 @@ def recipe(  # noqa: C901 - one line for each way to merge
             return comoments(aggregate, *(f"CAST({name} AS DOUBLE)" for name in inputs), legacy=legacy)
         case Merge.UNION:
             return _distinct(aggregate, inputs[0])
-        case Merge.SKETCH:
-            return _sketch(aggregate, inputs[0], types[0], options)
+        case Merge.DISTINCT_SKETCH:
+            return _distinct_sketch(aggregate, inputs[0], types[0], options["lg_k"])
+        case Merge.QUANTILE_SKETCH:
+            return _quantile_sketch(aggregate, inputs[0], types[0], options)
         case Merge.CUSTOM:
             return custom(aggregate, inputs, types, time)
         case Merge.NONE:
-            return Recipe(aggregate, _holistic(function, inputs[0], options))
+            return Recipe(aggregate, function.over_rows(*inputs, **options))
     raise InternalError(f"no recipe for {aggregate!r}. Please report this.")  # pragma: no cover
 
 
 def _selective(aggregate: Aggregate, value: str) -> Recipe:
     """Write an aggregate that is one of its values, and whose partials it can itself merge."""
-    plain = f"{aggregate.function.name}({{}})".format
+    plain = aggregate.function.over_rows
     part = Part(aggregate.function.merge, (plain(value),), lambda best: (plain(best),), (value,))
     return Recipe(aggregate, plain(value), (part,), lambda best: str(best))
 
@@ -97,9 +99,8 @@ def _as(value: str, given: T.DataType, kept: T.DataType) -> str:
 
 
 def _count(aggregate: Aggregate, value: str | None = None) -> Recipe:
-    name = aggregate.function.name
-    plain = f"{name}({value or 1})"
-    counts = None if value is None else value if name == "count_if" else f"{value} IS NOT NULL"
+    plain = aggregate.function.over_rows(value or "1")
+    counts = None if value is None else value if aggregate.function.conditional else f"{value} IS NOT NULL"
     return Recipe(aggregate, plain, (_counted(plain, counts),), lambda count: f"coalesce({count}, 0L)")
 
 
@@ -160,16 +161,17 @@ def _distinct(aggregate: Aggregate, value: str) -> Recipe:
     return Recipe(aggregate, f"count(DISTINCT {value})", (part,), lower)
 
 
-def _sketch(aggregate: Aggregate, value: str, given: T.DataType, options: dict[str, Any]) -> Recipe:
-    """Write a sketch; what a Spark user writes is the same sketch over the rows of a window."""
-    if aggregate.function.name == "approx_count_distinct":
-        hashed = f"CAST({value} AS INT)" if isinstance(given, T.ByteType | T.ShortType) else value
-        return _sketched(
-            aggregate,
-            f"hll_sketch_agg({hashed}, {options['lg_k']})",
-            merge=lambda sketch: f"hll_union_agg({sketch})",
-            lower=lambda sketch: f"coalesce(hll_sketch_estimate({sketch}), 0L)",
-        )
+def _distinct_sketch(aggregate: Aggregate, value: str, given: T.DataType, size: int) -> Recipe:
+    hashed = f"CAST({value} AS INT)" if isinstance(given, T.ByteType | T.ShortType) else value
+    return _sketched(
+        aggregate,
+        f"hll_sketch_agg({hashed}, {size})",
+        merge=lambda sketch: f"hll_union_agg({sketch})",
+        lower=lambda sketch: f"coalesce(hll_sketch_estimate({sketch}), 0L)",
+    )
+
+
+def _quantile_sketch(aggregate: Aggregate, value: str, given: T.DataType, options: dict[str, Any]) -> Recipe:
     kind = {"decimal": "double", "double": "double", "float": "float"}.get(given.typeName(), "bigint")
     typed = f"CAST({value} AS {kind})" if isinstance(given, T.NumericType) else value
     size, fraction = options["k"], f"{float(options['fraction'])!r}D"
@@ -185,11 +187,6 @@ def _sketch(aggregate: Aggregate, value: str, given: T.DataType, options: dict[s
 
 
 def _sketched(aggregate: Aggregate, sketch: str, *, merge: Callable[[str], str], lower: Callable[[str], str]) -> Recipe:
-    part = Part(Merge.SKETCH, (sketch,), lambda sketch: (merge(sketch),))
+    """Write a sketch; what a Spark user writes is the same sketch over the rows of a window."""
+    part = Part(aggregate.function.merge, (sketch,), lambda sketch: (merge(sketch),))
     return Recipe(aggregate, lower(sketch), (part,), lower)
-
-
-def _holistic(function: Function, value: str, options: dict[str, Any]) -> str:
-    if function.name == "percentile":
-        return f"percentile({value}, {float(options['fraction'])!r}D)"
-    return f"{function.name}({value})"

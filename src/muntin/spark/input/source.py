@@ -53,7 +53,7 @@ class Source:
         return micros(time, zoned=self.events.zoned)
 
     def finish(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
-        """Give the long layout of rows with columns w (number of the window), s (its start) and the keys."""
+        """Give the long layout of rows with the number of their window, its start and the keys."""
         windows = self.query.windows
         label, range = _chosen(literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
         return self.finish_with(frame, aggregates, label, range)

@@ -19,7 +19,7 @@ ROLLING_STRATEGIES = {
     "independent": (RollingShape.INDEPENDENT,),
     "kernel": (RollingShape.KERNEL,),
 }
-ASSUMED = Statistics(1_000_000, source="assumed")
+UNMEASURED = Statistics(1_000_000, source="assumed")
 """What stands for statistics where nothing depends on them."""
 
 
@@ -28,7 +28,7 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
     stopped = kernel_obstacle(request) if strategy != "independent" else None
     shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
     if statistics is None:
-        statistics = measure(request.events) if RollingShape.KERNEL in shapes else ASSUMED
+        statistics = measure(request.events) if RollingShape.KERNEL in shapes else UNMEASURED
     sizes = sizes_of(request, statistics)
     costs = {shape: sizes.cost(shape) for shape in shapes}
     weighed = sorted(shapes, key=costs.__getitem__)

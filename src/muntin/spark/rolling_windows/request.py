@@ -65,8 +65,8 @@ class Request:
         kept = [F.col(safe).alias(name) for safe, name in zip(self.carried, self.columns, strict=True)]
         made = [
             result.cast(given).alias(name)
-            for given, columns, names in zip(self.types, results, self.names, strict=True)
-            for result, name in zip(columns, names, strict=True)
+            for given, columns, outputs in zip(self.types, results, self.names, strict=True)
+            for result, name in zip(columns, outputs, strict=True)
         ]
         return frame.select(*kept, *made)
 
@@ -104,17 +104,17 @@ def checked(
         raise UnsupportedError(
             "the input is a stream, which mt.rolling does not take. Use a batch DataFrame (spark.read)."
         )
-    names = tuple(tuple(wide_name(asked.name, label) for label in frames.labels) for asked in aggregates)
+    outputs = tuple(tuple(wide_name(asked.name, label) for label in frames.labels) for asked in aggregates)
     fold = folding(df)
     if twice := alike(df.columns, fold):
         raise QueryError(f"the input has two columns {twice}. Rename one, for example with df.toDF(…).")
-    if twice := alike([*df.columns, *(name for group in names for name in group)], fold):
+    if twice := alike([*df.columns, *(name for group in outputs for name in group)], fold):
         raise QueryError(f"the result would have two columns {twice}. Rename an aggregate with .alias(…).")
     when, named = expression(df, time, "time"), [expression(df, key, "by") for key in keys]
     if twice := repeated(key.name for key in named):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
     events = read(df, when, named, aggregates, carry=True)
-    return Request(events, frames, tuple(df.columns), names, _types(events, frames))
+    return Request(events, frames, tuple(df.columns), outputs, _types(events, frames))
 
 
 def _types(events: Events, frames: Frames) -> tuple[T.DataType, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from muntin import names
 from muntin.arrow.state.head import Head
 from muntin.errors import QueryError
 from muntin.paths import StrPath, existing, folder, url
@@ -57,5 +58,5 @@ def heads(spark: SparkSession, place: str, operator: Row) -> Iterator[Head]:
     """Give the heads of all buckets of an operator with columnar state; none of any other operator."""
     properties = json.loads(operator["operatorProperties"] or "{}")
     if {"head", "segments"} <= {variable["stateName"] for variable in properties.get("stateVariables", ())}:
-        rows = store(spark, place, operator, stateVarName="head").select("value.text").collect()
-        yield from (Head.from_json(row["text"]) for row in rows)
+        rows = store(spark, place, operator, stateVarName="head").select(f"value.{names.HEAD}").collect()
+        yield from (Head.from_json(row[names.HEAD]) for row in rows)

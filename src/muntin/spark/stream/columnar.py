@@ -51,8 +51,8 @@ _GIVEN = T.StructType(
         T.StructField(names.DROPPED, T.LongType()),
     ]
 )
-_HEAD = T.StructType([T.StructField("text", T.StringType())])
-_NUMBER = T.StructType([T.StructField("number", T.LongType())])
+_HEAD = T.StructType([T.StructField(names.HEAD, T.StringType())])
+_SEGMENT = T.StructType([T.StructField(names.SEGMENT, T.LongType())])
 _DATA = T.StructType([T.StructField(names.DATA, T.BinaryType())])
 
 
@@ -137,7 +137,7 @@ class Buckets(StatefulProcessor):
         """Name the state."""
         self.handle = handle
         self.head = handle.getValueState("head", _HEAD)
-        self.segments = handle.getMapState("segments", _NUMBER, _DATA)
+        self.segments = handle.getMapState("segments", _SEGMENT, _DATA)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Take what the source and the registry have sent."""

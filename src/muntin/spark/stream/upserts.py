@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from muntin.errors import QueryError
 from muntin.paths import StrPath, folder, pattern, put, url
+from muntin.query import RESERVED
 from muntin.spark.input.checking import quoted
 
 BATCH = "muntin_batch"
@@ -19,7 +20,6 @@ DONE = "_SUCCESS"
 """The file by which Spark says that a folder is complete."""
 QUERY = "_query"
 """The file with the id of the query that writes the table; Spark does not read files with such names."""
-WINDOW = ("window_id", "window")
 
 
 class UpsertTable:
@@ -35,10 +35,10 @@ class UpsertTable:
 
     def __init__(self, path: StrPath, by: str | Iterable[str] = ()) -> None:
         self.path = folder(path, "table")
-        self.keys = (*WINDOW, *((by,) if isinstance(by, str) else by))
+        self.keys = (*RESERVED, *((by,) if isinstance(by, str) else by))
 
     def __repr__(self) -> str:
-        return f"UpsertTable({str(self.path)!r}, by={list(self.keys[len(WINDOW) :])!r})"
+        return f"UpsertTable({str(self.path)!r}, by={list(self.keys[len(RESERVED) :])!r})"
 
     def write(self, rows: DataFrame, batch: int) -> None:
         """Take the rows of a micro-batch, in place of those that an earlier attempt may have left."""

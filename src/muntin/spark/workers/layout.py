@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_type
 
 from muntin import names
-from muntin.aggregates import Merge
-from muntin.arrow.batches import Chunks, Layout
-from muntin.arrow.reducers import Reducer, reducer
-from muntin.spark.input.checking import ATOMS, is_set
+from muntin.arrow.batches import Chunks, ColumnLayout
+from muntin.arrow.reducers import Reducer
 from muntin.spark.input.events import Events
-from muntin.spark.input.parts import Part, Recipe
+from muntin.spark.input.parts import Recipe
+from muntin.spark.input.reducing import is_flat
 
 
 def obstacle(events: Events) -> str | None:
@@ -32,16 +32,16 @@ def aggregate_obstacle(made: Recipe) -> str | None:
     if not made.liftable:
         return f"no kernel knows {made.aggregate!r}"
     for part in made.parts:
-        if not all(map(is_flat, part.types)) or reducer_of(part, strict=True) is None:
+        if part.reducer is None:
             types = ", ".join(given.simpleString() for given in part.types)
             return f"no kernel knows {made.aggregate!r} over {types}"
     return None
 
 
-def layout(events: Events, chunks: Chunks | None = None) -> Layout:
+def layout(events: Events, chunks: Chunks | None = None) -> ColumnLayout:
     """Tell what is in the columns that go to Python, and how each is reduced."""
     counts = tuple(len(kept.names) for kept in events.parts)
-    return Layout.numbered(reducers(events), counts, len(events.keys), chunks)
+    return ColumnLayout.numbered(tuple(reducers(events).values()), counts, len(events.keys), chunks)
 
 
 def tail(events: Events) -> list[T.StructField]:
@@ -56,23 +56,6 @@ def window_schema(events: Events) -> T.StructType:
     return T.StructType([number, start, *tail(events)])
 
 
-def reducers(events: Events) -> tuple[Reducer, ...]:
+def reducers(events: Events) -> dict[Hashable, Reducer]:
     """Give the reducers of all parts, in order, of a query that kernels can take."""
-    strict = is_set(events.frame, "spark.sql.ansi.enabled", "true")
-    known = (reducer_of(kept.part, strict=strict) for kept in events.parts)
-    return tuple(reduces for reduces in known if reduces is not None)
-
-
-def reducer_of(part: Part, *, strict: bool) -> Reducer | None:
-    """Choose how a part is reduced; None where no kernel knows how."""
-    first = part.types[0]
-    if part.how is Merge.SUM and isinstance(first, T.DecimalType) and first.precision == 38:
-        return None  # a sum could leave 38 digits without leaving 128 bits
-    return reducer(part.how, to_arrow_type(first, timezone="UTC"), strict=strict)
-
-
-def is_flat(given: T.DataType) -> bool:
-    """Tell whether Arrow compares a type's values as Spark does: no nested types, no collations, no intervals."""
-    if isinstance(given, T.StringType):
-        return given.simpleString() == "string"
-    return isinstance(given, ATOMS)
+    return {kept.part.key: kept.part.reducer for kept in events.parts if kept.part.reducer is not None}

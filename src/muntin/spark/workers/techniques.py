@@ -14,9 +14,7 @@ Kinds = Mapping[frozenset[Need], Sequence[str]]
 
 def kinds_of(events: Events) -> Kinds:
     """Sort the aggregates of a query by what their partials offer."""
-    offers = {
-        kept.part.key: frozenset(reduces.offers) for kept, reduces in zip(events.parts, reducers(events), strict=True)
-    }
+    offers = {part: frozenset(reducer.offers) for part, reducer in reducers(events).items()}
     kinds: dict[frozenset[Need], list[str]] = {}
     for made in events.recipes:
         for part in made.parts:

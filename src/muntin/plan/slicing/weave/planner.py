@@ -21,7 +21,7 @@ from muntin.window import Window
 Pricing = Callable[[Omega, Iterable[Window], Fraction], Model]
 Search = Callable[[Model, Sequence[Window]], list[list[Window]]]
 
-ALGORITHMS: dict[WeaveAlgorithm, tuple[Pricing, Search]] = {
+WEAVES: dict[WeaveAlgorithm, tuple[Pricing, Search]] = {
     "no_share": (weave_share_model, no_share),
     "max_share": (weave_share_model, max_share),
     "weave_share": (weave_share_model, weave_share),
@@ -105,7 +105,7 @@ def weave(
     check_choice("form", form, OMEGAS)
     check_choice("technique", technique, OMEGAS[form])
     check_choice("algorithm", algorithm, WeaveAlgorithm)
-    omega, (pricing, search) = OMEGAS[form][technique], ALGORITHMS[algorithm]
+    omega, (pricing, search) = OMEGAS[form][technique], WEAVES[algorithm]
     asked = distinct_windows(windows)
     unit = unit_of(asked)
     events, _ = parse_rate(rate, unit)
