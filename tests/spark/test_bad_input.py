@@ -76,14 +76,6 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
             {"layout": "wide", "windows": [mt.tumbling("20 min", id="A"), mt.tumbling("40 min", id="a")]},
             "the wide layout would have two columns 'min_v_A' and 'min_v_a'",
         ),
-        (
-            {"layout": "wide", "by": F.col("key").alias("Window_End")},
-            "the wide layout would have two columns 'window_end' and 'Window_End'",
-        ),
-        (
-            {"layout": "wide", "by": F.col("key").alias("MIN_v_1h")},
-            "the wide layout would have two columns 'MIN_v_1h' and 'min_v_1h'",
-        ),
     ],
 )
 def test_bad_queries_are_refused_before_any_job(
@@ -106,6 +98,14 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
 def test_a_window_of_spark_is_refused(df: DataFrame) -> None:
     with pytest.raises(mt.QueryError, match=r"is no window. Make one with mt.tumbling\(range\)"):
         ask(df, windows=F.window("ts", "1 hour"))
+
+
+@pytest.mark.parametrize(
+    ("name", "both"), [("Window_End", "'window_end' and 'Window_End'"), ("MIN_v_1h", "'MIN_v_1h' and 'min_v_1h'")]
+)
+def test_keys_that_would_stand_twice_in_the_wide_layout(df: DataFrame, name: str, both: str) -> None:
+    with pytest.raises(mt.QueryError, match=f"the wide layout would have two columns {both}"):
+        ask(df, layout="wide", by=F.col("key").alias(name))
 
 
 def test_values_that_are_not_deterministic_are_refused(df: DataFrame) -> None:
