@@ -88,6 +88,14 @@ def test_bad_queries_are_refused_before_any_job(
     assert _jobs(spark) == jobs
 
 
+@pytest.mark.parametrize(("key", "other"), [("Window_End", "window_end"), ("MIN_v_1h", "min_v_1h")])
+def test_keys_of_the_wide_layout_are_compared_as_spark_does(df: DataFrame, key: str, other: str) -> None:
+    with pytest.raises(mt.QueryError, match="the wide layout would have two columns") as error:
+        ask(df, layout="wide", by=F.col("key").alias(key))
+    assert repr(key) in str(error.value)
+    assert repr(other) in str(error.value)
+
+
 def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
     with pytest.raises(mt.QueryError, match="cannot be read"):
         ask(df, by=F.col("nowhere") + 1)
