@@ -108,14 +108,6 @@ def test_a_window_of_spark_is_refused(df: DataFrame) -> None:
         ask(df, windows=F.window("ts", "1 hour"))
 
 
-@pytest.mark.parametrize(
-    ("name", "both"), [("Window_End", "'window_end' and 'Window_End'"), ("MIN_v_1h", "'MIN_v_1h' and 'min_v_1h'")]
-)
-def test_keys_that_would_stand_twice_in_the_wide_layout(df: DataFrame, name: str, both: str) -> None:
-    with pytest.raises(mt.QueryError, match=f"the wide layout would have two columns {both}"):
-        ask(df, layout="wide", by=F.col("key").alias(name))
-
-
 def test_values_that_are_not_deterministic_are_refused(df: DataFrame) -> None:
     """As in plain Spark; as columns of the input they are taken."""
     for value in (F.rand(), F.uuid(), F.udf(len).asNondeterministic()("key")):
