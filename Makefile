@@ -35,6 +35,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench stream
 	$(BIN)/muntin bench soak
+	$(BIN)/muntin bench calibrate
 	$(BIN)/muntin bench report
 
 # Spark needs Java 17 or later. Debian as root can install it; elsewhere we say how to get it.

@@ -256,13 +256,24 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
 
 @bench.command("calibrate")
 @_rounds("shape", default=2)
+@click.option(
+    "--trials",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Result file of an earlier run: solve again for its trials, and measure nothing.",
+)
 @_data
 @_out("calibrate")
-def bench_calibrate(rounds: int, data: Path, out: Path) -> None:
+def bench_calibrate(rounds: int, trials: Path | None, data: Path, out: Path) -> None:
     """Measure every shape in a small design of experiments, and solve for the prices of the cost model."""
-    from muntin.bench.experiments.calibration.run import calibrate
+    from muntin.bench.experiments.calibration.run import calibrate, solved_again
+    from muntin.bench.record import load, save
 
-    _run("calibrate", out, calibrate(data.absolute(), rounds, _say), rounds=rounds)
+    if trials is None:
+        _run("calibrate", out, calibrate(data.absolute(), rounds, _say), rounds=rounds)
+        return
+    earlier = load(trials)  # the circumstances stay those of the measurement
+    save({**earlier, "rows": list(solved_again(earlier["rows"], _say))}, out)
+    click.echo(f"wrote {out}")
 
 
 def _peers(folder: Path, rounds: int) -> Iterator[dict[str, Any]]:

@@ -4,8 +4,10 @@ import random
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import chain
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from muntin.aggregates import Aggregate
 from muntin.bench.experiments.calibration.batch import AGGREGATES, SETS, SUMS, designs, limited, plan_units
@@ -15,6 +17,8 @@ from muntin.bench.experiments.calibration.run import solution
 from muntin.bench.experiments.calibration.stream import SHAPES, stream_designs, stream_units
 from muntin.bench.experiments.calibration.trial import Trial
 from muntin.bench.fit import Measured, errors, fitted
+from muntin.bench.record import load, record, save
+from muntin.cli import main
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.prices import Amounts, Prices
 from muntin.plan.physical.rolling import Rolling
@@ -22,6 +26,7 @@ from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 
+RESULT = Path(__file__).parents[2] / "benchmarks/results/calibrate.json"
 MEDIAN, DISTINCT = AGGREGATES["median"][0], AGGREGATES["distinct"][0]
 
 
@@ -75,11 +80,10 @@ def test_prices_that_made_the_times_explain_them(seed: int) -> None:
     assert worst < 0.25
 
 
-def test_no_price_falls_below_zero() -> None:
+def test_every_price_stays_above_zero() -> None:
     made = [Measured({"scan": 100.0, "stage": 1.0}, 20.0), Measured({"scan": 1000.0, "stage": 1.0}, 200.0)]
     prices = fitted(made, Prices())
-    assert prices.stage >= 0
-    assert prices.scan > Prices().scan
+    assert 0 < prices.stage < Prices().stage
 
 
 def test_the_solution_tells_prices_and_errors() -> None:
@@ -90,3 +94,18 @@ def test_the_solution_tells_prices_and_errors() -> None:
     assert set(row["prices"]) == set(asdict(Prices()))
     assert row["errors"]["after"]["worst"] < row["errors"]["before"]["worst"]
     assert len(told) == 2
+
+
+def test_trials_are_solved_again(tmp_path: Path) -> None:
+    trials = [Trial({"part": "batch", "shape": "expand"}, {"scan": n * 1e6, "stage": 1.0}, 0.2 + n) for n in (1, 3, 9)]
+    save(record("calibrate", "muntin bench calibrate", [trial.row for trial in trials], rounds=1), tmp_path / "old")
+    command = ["bench", "calibrate", "--trials", str(tmp_path / "old"), "--out", str(tmp_path / "new")]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    *rows, solved = load(tmp_path / "new")["rows"]
+    assert rows == [trial.row for trial in trials]
+    assert solved["prices"]["scan"] > Prices().scan
+
+
+def test_committed_prices_come_from_the_committed_run() -> None:
+    *_, solved = load(RESULT)["rows"]
+    assert solved["prices"] == asdict(Prices())

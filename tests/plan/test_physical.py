@@ -141,7 +141,7 @@ def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_fifth() -
     work = Work(Statistics(rows=3_000_000, keys=100, span=300_000_000_000), columns=2, keys=1)
     windows = (tumbling("20 s"), tumbling("30 s"))
     seen = set()
-    for factor in (0.1, 0.5, 1, 1.5, 2, 3, 5, 10):
+    for factor in (0.1, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15):
         dear = replace(work, prices=replace(Prices(), explode=Prices().explode * factor))
         plan = chosen(dear, windows, "auto", lambda shape: shape in (Shape.INDEPENDENT, Shape.EXPAND))
         costs = dict(plan.alternatives)

@@ -27,6 +27,13 @@ def calibrate(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     yield solution(trials, progress)
 
 
+def solved_again(rows: list[Row], progress: Progress) -> Iterator[Row]:
+    """Yield the trials of an earlier run, and the prices that explain them now."""
+    trials = [Trial.from_row(row) for row in rows if "amounts" in row]
+    yield from (trial.row for trial in trials)
+    yield solution(trials, progress)
+
+
 def solution(trials: list[Trial], progress: Progress) -> Row:
     """Give the prices that explain the times of trials, and how well they do."""
     measurements = [trial.measured for trial in trials]

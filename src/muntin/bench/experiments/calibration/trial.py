@@ -24,6 +24,12 @@ class Trial:
         """The units of work with the core-microseconds that they took."""
         return Measured(self.units, self.seconds * (os.cpu_count() or 1) * 1e6)
 
+    @staticmethod
+    def from_row(row: Row) -> Trial:
+        """Read a trial back from a result file."""
+        query = {name: value for name, value in row.items() if name not in ("seconds", "amounts")}
+        return Trial(query, row["amounts"], row["seconds"])
+
     @property
     def row(self) -> Row:
         """What a result file has of it."""
