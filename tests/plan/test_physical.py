@@ -138,7 +138,7 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
 
 
 def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_fifth() -> None:
-    work = Work(Statistics(rows=3_000_000, keys=100, span=300_000_000_000), columns=2, keys=1)
+    work = Work(Statistics(rows=3_000_000, keys=1, span=3_000_000_000), columns=2, keys=1)
     windows = (tumbling("20 s"), tumbling("30 s"))
     seen = set()
     for factor in (0.1, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 15):
