@@ -204,3 +204,18 @@ def test_many_queries_are_planned_in_time() -> None:
     assert len(million) == 5
     assert all(row["queries"] == 1_000_000 and row["seconds"]["max"] < 180 for row in million)
     assert all(row["equal"] for row in rows if row.get("marking_seconds") is not None)
+
+
+def test_the_readme_says_what_was_measured() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    keyed = load(RESULTS / "batch-keyed.json")["rows"][0]["seconds"]
+    one, plain, auto = keyed["one window, plain"], keyed["plain"], keyed["auto"]
+    assert f"take {auto / one:.1f} times as long as one of them in plain Spark" in readme
+    assert f"plain Spark takes {plain / auto:.0f} times as long for the twenty" in readme
+    ratios = [row["ratios"]["auto"] for row in load(RESULTS / "batch-paper-10m.json")["rows"]]
+    least, most = min(ratio["min"] for ratio in ratios), max(ratio["max"] for ratio in ratios)
+    assert f"{least:.1f} to {most:.1f} times faster, on no set slower" in readme
+    stream = load(RESULTS / "stream.json")
+    (dense,) = [row["contenders"] for row in stream["rows"] if row["setting"] == "dense, 20 tumbling"]
+    told = f"Twenty windows over {stream['settings']['events'] / 1e6:g} million events took"
+    assert f"{told} 1/{dense['plain']['seconds'] / dense['auto']['seconds']:.0f} of the time" in readme
