@@ -144,8 +144,9 @@ def growth(folder: Path, rounds: int, progress: Progress) -> Iterator[Row]:
     points = [("events", n, 10, 100) for n in (1_000_000, 3_000_000, 10_000_000)]
     points += [("windows", base, n, 100) for n in (1, 2, 5, 20, 50)]
     points += [("keys", base, 10, n) for n in (1, 10_000, 100_000)]
+    warmed(events(spark, folder, base, keys=100, per_second=10), aggregates)
     for axis, rows, count, keys in points:
-        df = warmed(events(spark, folder, rows, keys=keys, per_second=10), aggregates)
+        df = events(spark, folder, rows, keys=keys, per_second=10)
         windows = [mt.tumbling(f"{10 * n} seconds") for n in range(2, count + 2)]
         skipped = {"plain"} if count > 20 else set()
         chosen = [name for name in shapes if name not in skipped]
