@@ -137,7 +137,7 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
 
-def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_fifth() -> None:
+def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_third() -> None:
     work = Work(Statistics(rows=3_000_000, keys=1, span=3_000_000_000), columns=2, keys=1)
     windows = (tumbling("20 s"), tumbling("30 s"))
     seen = set()
@@ -146,8 +146,8 @@ def test_plain_spark_is_taken_where_another_shape_promises_less_than_a_fifth() -
         plan = chosen(dear, windows, "auto", lambda shape: shape in (Shape.INDEPENDENT, Shape.EXPAND))
         costs = dict(plan.alternatives)
         share = costs["expand"] / costs["independent"]
-        assert plan.groups[0].shape is (Shape.EXPAND if share <= 0.8 else Shape.INDEPENDENT)
-        seen.add("much" if share <= 0.8 else "little" if share < 1 else "nothing")
+        assert plan.groups[0].shape is (Shape.EXPAND if share <= 2 / 3 else Shape.INDEPENDENT)
+        seen.add("much" if share <= 2 / 3 else "little" if share < 1 else "nothing")
     assert seen == {"much", "little", "nothing"}
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import muntin as mt
 from muntin.errors import QueryError
+from muntin.plan.physical.batch import WORTHWHILE
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream import (
     STREAM_STRATEGIES,
@@ -83,7 +84,7 @@ def test_a_chain_says_what_several_slicings_would_save_and_runs_one() -> None:
     assert plan.grids == slicing(FAMILIES)
     parts, apart = sliced_in_queries(THIN, FAMILIES, plan.shape)
     assert all(len({window in FAMILIES[:3] for window in part}) == 1 for part in parts)
-    assert apart < 0.8 * plan.cost
+    assert apart < WORTHWHILE * plan.cost
     (note,) = plan.notes
     assert note in plan.explain()
     assert note.startswith(f"{len(parts)} queries, each with its own slices, cost about")

@@ -17,7 +17,9 @@ from muntin.plan.physical.work import Work
 from muntin.window import Window
 
 WORTHWHILE = 0.8
-"""The share of the plain Spark plan's cost that a plan may cost to be taken instead: prices are rough."""
+"""The share of the plain Spark plan's cost that a plan may cost to be taken instead: estimates are rough."""
+WORTHWHILE_FOR_FEW = 2 / 3
+"""The same for one or two windows: the most that they can save is not much more than estimates are off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def choose(
     weighed = sorted(_weighed(bundling, classes, windows, strategy), key=lambda plan: plan.cost)
     plain = next((plan for plan in weighed if _is_plain(plan)), None)
     best = weighed[0]
-    if plain is not None and best.cost > WORTHWHILE * plain.cost:
+    share = WORTHWHILE if len(windows) > 2 else WORTHWHILE_FOR_FEW
+    if plain is not None and best.cost > share * plain.cost:
         best = plain
     return replace(best, alternatives=tuple((_name(plan.groups), plan.cost) for plan in weighed))
 
