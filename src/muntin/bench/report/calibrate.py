@@ -24,7 +24,8 @@ def calibrate_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Prices of the cost model",
-            f"Least squares of relative errors over {len(trials)} trials ({', '.join(counts)}), each a query in one "
+            "Least squares of the logarithms of estimates and times over "
+            f"{len(trials)} trials ({', '.join(counts)}), each a query in one "
             "shape, with its units of work and its time. "
             f"The median error of an estimate is {errors['after']['median']:.0%}, the worst "
             f"{errors['after']['worst']:.0%}; with the prices before the run they were "
