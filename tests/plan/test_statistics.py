@@ -52,6 +52,8 @@ def test_whole_numbers_are_ints(rows: Any) -> None:
         ({"span": None}, "span=None is no length of time"),
         ({"span": "a day"}, "cannot read 'a day' as a duration"),
         ({"span": "1 month"}, "has no fixed length"),
+        ({"batch": 0}, "batch=0 is no count. Use a whole number from 1 on."),
+        ({"batch": "all"}, "batch='all' is no count"),
         ({"ordered": "yes"}, "ordered='yes' is neither True nor False"),
     ],
 )

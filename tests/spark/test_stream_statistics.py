@@ -105,6 +105,8 @@ def test_a_stream_of_files_is_sampled(spark: SparkSession, tmp_path: Path) -> No
     plan = mt.explain(stream, **ASKED)
     assert plan.statistics.source == "the first 4,000 rows of 8 files"
     assert "(the first 4,000 rows of 8 files)" in str(plan)
+    assert 0.25 < plan.statistics.batch / (50_000 / 8) < 4  # Spark's estimate of rows is rough
+    assert "rows a micro-batch (the first" in str(plan)
     assert plan.statistics.rows / plan.statistics.span == pytest.approx(1 / 60_000_000, rel=0.1)
     true = mt.explain(stream, **ASKED, statistics=mt.Statistics(rows=1e6, keys=5e5, span=60e12))
     assert (plan.shape, plan.shape is StreamShape.COLUMNAR) == (true.shape, True)  # type: ignore[union-attr]
@@ -128,6 +130,7 @@ def test_folders_that_are_columns_and_other_formats(spark: SparkSession, tmp_pat
     schema = "ts timestamp, k long, v long, day string"
     stream = spark.readStream.schema(schema).option("header", True).csv(str(tmp_path / "events"))
     statistics = mt.explain(stream, **(ASKED | {"by": ["k", "day"]})).statistics
+    assert statistics.batch is None  # nobody said how many files a micro-batch has
     assert statistics.source.startswith("the first 4,000 rows of ")
     assert statistics.rows >= 1_000_000
     assert 1 <= statistics.keys <= 3

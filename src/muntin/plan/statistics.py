@@ -30,6 +30,8 @@ class Statistics:
     """Whether rows arrive nearly in the order of time within a task."""
     source: str
     """Where the estimates are from."""
+    batch: int | None
+    """Rows of a stream in one micro-batch; None if nobody knows."""
 
     def __init__(
         self,
@@ -38,11 +40,13 @@ class Statistics:
         span: Length | float = DAY,
         ordered: bool = True,
         source: str = "given",
+        batch: float | None = None,
     ) -> None:
         if not isinstance(ordered, bool):
             raise QueryError(f"ordered={ordered!r} is neither True nor False. Use True if rows come in order of time.")
         numbers = {"rows": whole_number("rows", rows, 0), "keys": whole_number("keys", keys, 1)}
         known = {"span": int(length("span", span, "1 day")), "ordered": ordered, "source": source}
+        known["batch"] = None if batch is None else whole_number("batch", batch, 1)
         for name, value in (numbers | known).items():
             object.__setattr__(self, name, value)
 

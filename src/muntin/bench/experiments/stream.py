@@ -43,8 +43,9 @@ class Setting:
 
     @property
     def statistics(self) -> Statistics:
-        """The true size of the stream."""
-        return Statistics(self.events, self.keys, self.events * SLICE * SECOND // (self.per_slice * self.keys))
+        """The true size of the stream and of its micro-batches."""
+        span = self.events * SLICE * SECOND // (self.per_slice * self.keys)
+        return Statistics(self.events, self.keys, span, batch=self.events // BATCHES)
 
 
 def tumbling(count: int) -> tuple[Window, ...]:

@@ -10,7 +10,7 @@ from muntin.plan.physical.work import Work
 from muntin.window import Window
 
 BATCH_ROWS = 1_000_000
-"""Rows that a micro-batch is taken to have: nobody knows before the stream runs."""
+"""Rows that a micro-batch is taken to have where statistics do not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,11 @@ class StreamWork:
     work: Work
     delay: int
     """The watermark's delay, in microseconds."""
-    batch_rows: int = BATCH_ROWS
-    """Rows in a micro-batch."""
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows in a micro-batch."""
+        return self.work.statistics.batch or BATCH_ROWS
 
     @property
     def batches(self) -> float:

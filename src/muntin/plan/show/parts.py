@@ -55,8 +55,10 @@ def input_box(statistics: Statistics, *, ordered: bool = False) -> Box:
     s = statistics
     rows, keys = number(s.rows), f"{number(s.keys)} key{'' if s.keys == 1 else 's'}"
     order = f", in {'' if s.ordered else 'no '}order of time" if ordered else ""
+    batch = "" if s.batch is None else f", {number(s.batch)} rows a micro-batch"
     figures = {"rows": s.rows, "keys": s.keys, "span": s.span, "ordered": s.ordered, "source": s.source}
-    title = f"input: {rows} rows, {keys} over {_length(s.span)}{order} ({s.source})"
+    figures |= {} if s.batch is None else {"batch": s.batch}
+    title = f"input: {rows} rows, {keys} over {_length(s.span)}{batch}{order} ({s.source})"
     return Box("input", title, figures=_silent(figures))
 
 

@@ -35,6 +35,12 @@ class FileSource:
     options: dict[str, str]
     paths: tuple[str, ...]
 
+    @property
+    def per_trigger(self) -> int | None:
+        """The files that a micro-batch reads at most; None where its reader was not told."""
+        given = [value for name, value in self.options.items() if name.casefold() == "maxfilespertrigger"]
+        return int(given[0]) if given else None
+
     def read(self, spark: SparkSession, paths: Sequence[str] | None = None) -> DataFrame:
         """Read the files as batch, or some of them; columns in the names of folders are kept."""
         reader = spark.read.format(self.format).schema(self.schema).options(**self.options)

@@ -41,7 +41,9 @@ def _sampled(source: Source, files: FileSource) -> Statistics:
     read = SAMPLE if len(sample) == SAMPLE else first.count()
     whole = read * len(names) // len(opened) if read < SAMPLE else max(SAMPLE, estimated_rows(everything))
     origin = f"the first {read:,} rows of {len(names):,} file{'s' if len(names) > 1 else ''}"
-    return _going_on(of_sample(sample, max(len(sample), whole * len(sample) // max(1, read)), origin))
+    rows = max(len(sample), whole * len(sample) // max(1, read))
+    batch = None if files.per_trigger is None else max(1, rows * min(files.per_trigger, len(names)) // len(names))
+    return replace(_going_on(of_sample(sample, rows, origin)), batch=batch)
 
 
 def _going_on(files: Statistics) -> Statistics:

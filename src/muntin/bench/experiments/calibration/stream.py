@@ -56,5 +56,5 @@ def stream_trials(folder: Path, rounds: int) -> Iterator[Trial]:
 def stream_units(setting: Setting, shape: StreamShape) -> Amounts:
     """Count the units of work of a stream in a shape, in micro-batches of their true size."""
     work = Work(setting.statistics, COLUMNS, 1)
-    stream = StreamWork(work, parse_duration(setting.watermark), setting.events // BATCHES)
+    stream = StreamWork(work, parse_duration(setting.watermark))
     return stream_amounts(stream, setting.windows, shape)[0]
