@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import muntin as mt
 from muntin.aggregates import Aggregate, Merge
 from muntin.aggregates.functions import FUNCTIONS
-from muntin.aggregates.writing import renumbered
+from muntin.expressions import renumbered
 from tests.executor import fold, same
 
 NUMBERS = st.lists(st.one_of(st.none(), st.integers(-1000, 1000)), max_size=12)

@@ -21,6 +21,7 @@ NAMES = """
     approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp explain
     explain_rolling first hopping last max max_by mean median min min_by mode percentile plan progress rolling session
     state std stddev stddev_pop sum tumbling user_defined var_pop variance weave
+    cumulating delta landmark punctuated rows session_window snapshot until user_window while_
 """
 
 

@@ -48,7 +48,21 @@ from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
 from muntin.registry import WindowRegistry
 from muntin.version import __version__
-from muntin.window import Window, hopping, tumbling
+from muntin.window import (
+    Window,
+    cumulating,
+    delta,
+    hopping,
+    landmark,
+    punctuated,
+    rows,
+    session_window,
+    snapshot,
+    tumbling,
+    until,
+    user_window,
+    while_,
+)
 
 if TYPE_CHECKING:
     from muntin.spark import (
@@ -96,10 +110,13 @@ __all__ = [
     "count_if",
     "covar_pop",
     "covar_samp",
+    "cumulating",
+    "delta",
     "explain",
     "explain_rolling",
     "first",
     "hopping",
+    "landmark",
     "last",
     "max",
     "max_by",
@@ -111,18 +128,25 @@ __all__ = [
     "percentile",
     "plan",
     "progress",
+    "punctuated",
     "rolling",
+    "rows",
     "session",
+    "session_window",
+    "snapshot",
     "state",
     "std",
     "stddev",
     "stddev_pop",
     "sum",
     "tumbling",
+    "until",
     "user_defined",
+    "user_window",
     "var_pop",
     "variance",
     "weave",
+    "while_",
 ]
 
 _SPARK = (

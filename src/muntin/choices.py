@@ -9,7 +9,9 @@ from muntin.errors import QueryError
 Strategy = Literal["auto", "independent", "native", "kernel"]
 """Ways to evaluate windows, on batches and streams."""
 
-ShapeName = Literal["expand", "slices_explode", "slices_kernel", "source_slices_kernel", "rows_kernel", "source_kernel"]
+ShapeName = Literal[
+    "expand", "slices_explode", "slices_kernel", "source_slices_kernel", "rows_kernel", "source_kernel", "ordered"
+]
 """Shapes of batch plans that may be forced by name, beside the independent one, which is a strategy of its own."""
 
 StreamShapeName = Literal["expand", "chain", "columnar"]

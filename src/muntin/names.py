@@ -19,6 +19,8 @@ BEGIN = "b"
 """When a slice begins."""
 END = "e"
 """When a slice ends."""
+ROW = "row"
+"""The number of a row among those of its key, from 0; -1 where it is not known yet."""
 PLACE = "place"
 """The chunk and the time of a row or slice as a single number; see muntin.arrow.batches.Chunks."""
 
@@ -33,6 +35,12 @@ RANGE = "r"
 """The range of the window."""
 START = "s"
 """When an instance starts."""
+FINISH = "f"
+"""When an instance ends."""
+FROM = "from"
+"""Where an instance begins in its window's own measure."""
+TO = "to"
+"""Where an instance ends in its window's own measure."""
 STOP = "stop"
 """When an instance ends, as Spark's timestamp."""
 INSTANCE = "instance"
@@ -118,6 +126,16 @@ def result(number: int) -> str:
 def results(count: int) -> list[str]:
     """Name the results of so many aggregates."""
     return [result(number) for number in range(count)]
+
+
+def watched(number: int) -> str:
+    """Name a column or expression that tells windows where to begin and end."""
+    return f"x{number}"
+
+
+def order(number: int) -> str:
+    """Name a column or expression that rows of one time are ordered by."""
+    return f"by{number}"
 
 
 def carried(number: int) -> str:

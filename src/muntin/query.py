@@ -7,17 +7,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from muntin.aggregates import Aggregate, is_column
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
-from muntin.window import Window, parse_window, parse_windows
+from muntin.expressions import is_column
+from muntin.window import AnyWindow, Kind, Window, parse_window, parse_windows
 
 T = TypeVar("T")
 
-Windows = Window | str | Iterable[Window | str]
-"""Windows as users write them: one or several, each a Window or a text such as '1 hour every 5 minutes'."""
+Windows = AnyWindow | str | Iterable[AnyWindow | str]
+"""Windows as users write them: one or several, each a window or a text such as '1 hour every 5 minutes'."""
 
 RESERVED = ("window_id", "window")
 """Output columns that every result has."""
+MEASURES = ("window_begin", "window_end")
+"""Output columns where a window has another measure than time: where an instance begins and ends in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Query:
 
     time: str
     by: tuple[str, ...]
-    windows: tuple[Window, ...]
+    windows: tuple[AnyWindow, ...]
     aggregates: tuple[Aggregate, ...]
 
     def __init__(
@@ -64,7 +67,18 @@ class Query:
     @property
     def outputs(self) -> tuple[str, ...]:
         """Names of the result's columns, in order."""
-        return (*RESERVED, *self.by, *(aggregate.name for aggregate in self.aggregates))
+        own = MEASURES if self.measured else ()
+        return (*RESERVED, *own, *self.by, *(aggregate.name for aggregate in self.aggregates))
+
+    @property
+    def measured(self) -> bool:
+        """Whether a window has another measure than time."""
+        return any(window.measure is not None for window in self.windows)
+
+    @property
+    def periodic(self) -> tuple[Window, ...]:
+        """The windows of time on a grid, which slices can be cut for."""
+        return tuple(window for window in self.windows if isinstance(window, Window))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -141,7 +155,7 @@ class QuerySet:
         return self
 
 
-def check_windows(windows: Windows) -> tuple[Window, ...]:
+def check_windows(windows: Windows) -> tuple[AnyWindow, ...]:
     """Give the windows as a tuple, all with or all without a unit of time; refuse none, strangers and repetitions.
 
     >>> check_windows("5 minutes, 1 hour") == check_windows(["5 minutes", Window("1 hour")])
@@ -161,10 +175,13 @@ def distinct_windows(windows: Windows) -> tuple[Window, ...]:
     >>> distinct_windows([Window(20), Window(10), Window(20)])
     (Window(10, 10), Window(20, 20))
     """
-    return tuple(sorted(set(_windows(windows)), key=lambda window: window.period))
+    given = dict.fromkeys(_windows(windows))
+    if other := [window for window in given if not isinstance(window, Window)]:
+        raise QueryError(f"window {other[0].label!r} is on no grid of time, so none can read another. Leave it out.")
+    return tuple(sorted((window for window in given if isinstance(window, Window)), key=lambda window: window.period))
 
 
-def check_units(windows: Iterable[Window]) -> None:
+def check_units(windows: Iterable[AnyWindow]) -> None:
     """Refuse windows without a unit of time, which a timestamp cannot be compared with.
 
     >>> check_units([Window(3600)])
@@ -172,13 +189,13 @@ def check_units(windows: Iterable[Window]) -> None:
     muntin.errors.QueryError: range 3600 has no unit of time. Write '3600 seconds', or whatever unit is meant.
     """
     for window in windows:
-        if not window.is_timed:
+        if isinstance(window, Window) and not window.is_timed:
             of = "" if window.id is None else f" of window {window.id!r}"
             remedy = f"Write '{window.range} seconds', or whatever unit is meant."
             raise QueryError(f"range {window.range}{of} has no unit of time. {remedy}")
 
 
-def _windows(windows: Windows) -> tuple[Window, ...]:
+def _windows(windows: Windows) -> tuple[AnyWindow, ...]:
     given = parse_windows(windows) if isinstance(windows, str) else tuple(map(_window, several(windows)))
     if not given:
         raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
@@ -187,9 +204,9 @@ def _windows(windows: Windows) -> tuple[Window, ...]:
     return given
 
 
-def _window(given: object) -> Window:
-    if isinstance(given, Window):
-        return given
+def _window(given: Any) -> AnyWindow:
+    if isinstance(given, Kind):
+        return given  # type: ignore[return-value]
     if isinstance(given, str):
         return parse_window(given)
     raise QueryError(f"{given!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")

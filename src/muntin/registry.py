@@ -20,7 +20,7 @@ from muntin.errors import QueryError
 from muntin.formats import FORMAT, FormatError, check_format
 from muntin.paths import StrPath, create, existing, folder, put
 from muntin.query import check_units, check_windows
-from muntin.window import AnyWindow, from_dict
+from muntin.window import Window, from_dict, periodic
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
@@ -49,7 +49,7 @@ class Change:
     """The number of the change, from 1."""
     id: str = ""
     """The id of the window; empty where the change was lost."""
-    window: AnyWindow | None = None
+    window: Window | None = None
     """The window that is added; None for a removal."""
     at: int | None = None
     """The event time from which on an added window was asked for, or until which a removed one was."""
@@ -88,7 +88,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, str(fields["id"]), None, _micros(fields["until"], "until"))
-            window = from_dict(fields["window"], id=fields["id"]).timed()
+            window = periodic(from_dict(fields["window"], id=fields["id"]), "a registry").timed()
             return Change(version, window.label, window, _micros(fields["since"], "since"))
 
 
@@ -100,13 +100,13 @@ class Taken:
     id: str
     since: int | None = None
     until: int | None = None
-    window: AnyWindow | None = None
+    window: Window | None = None
     """None in reports of older versions."""
 
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else from_dict(window, id=id).timed()
+        counted = None if window is None else periodic(from_dict(window, id=id), "a registry").timed()
         return Taken(_whole(version), id, window=counted, **times)
 
 
@@ -136,7 +136,7 @@ class Registered:
     """A window of a registry, and what is known of when it counts."""
 
     id: str
-    window: AnyWindow
+    window: Window
     version: int
     """The number of the change that added it."""
     since: int | None = None
@@ -175,13 +175,13 @@ class WindowRegistry:
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
 
-    def add(self, window: AnyWindow | str, id: str | None = None, since: Moment | None = None) -> Registered:
+    def add(self, window: Window | str, id: str | None = None, since: Moment | None = None) -> Registered:
         """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
 
         A text is read as one window, such as "1 hour every 5 minutes".
         The id is that of the window unless another is given. It must not be in use, nor the same window under another.
         """
-        [asked] = check_windows([window])
+        asked = periodic(check_windows([window])[0], "a registry")
         check_units([asked])
         named = replace(asked, id=asked.label if id is None else id)
         start = _micros(since, "since")
@@ -217,7 +217,7 @@ class WindowRegistry:
                 listed.append(one)
         return tuple(listed)
 
-    def windows(self) -> tuple[AnyWindow, ...]:
+    def windows(self) -> tuple[Window, ...]:
         """Give the windows that are live, with their ids."""
         return tuple(one.window for one in self._live())
 
@@ -225,7 +225,7 @@ class WindowRegistry:
         """Give all changes in order."""
         return tuple(self._read(file) for file in sorted(self.path.glob(CHANGES)))
 
-    def needed(self, query: str) -> tuple[AnyWindow, ...]:
+    def needed(self, query: str) -> tuple[Window, ...]:
         """Give the windows that slices must serve: those that a query counts, and those that it has not taken yet.
 
         That is at least what the query's own state knows of, at any moment: a window counts from when it is written

@@ -10,7 +10,7 @@ from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.grouping import grouped, price
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, PERIODIC, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
 from muntin.plan.statistics import Statistics
@@ -27,12 +27,12 @@ def anything(_: Shape) -> bool:
 
 def chosen(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Callable[[Shape], bool]) -> PhysicalPlan:
     """Choose for one aggregate that some shapes can evaluate."""
-    able = frozenset(filter(allowed, Shape))
+    able = frozenset(filter(allowed, PERIODIC))
     return choose(lambda asked: Bundle(asked, work, able), [(mt.min("v"),)], windows, strategy)
 
 
 def test_a_median_does_not_keep_sums_from_being_shared() -> None:
-    rows, anywhere = frozenset([Shape.INDEPENDENT, Shape.EXPAND]), frozenset(Shape)
+    rows, anywhere = frozenset([Shape.INDEPENDENT, Shape.EXPAND]), frozenset(PERIODIC)
     sums, median = tuple(mt.sum(f"v{i}") for i in range(5)), (mt.median("v"),)
     able = dict.fromkeys(sums, anywhere) | {median[0]: rows}
 
@@ -58,7 +58,7 @@ def test_a_median_does_not_keep_sums_from_being_shared() -> None:
 
 def test_few_windows_are_evaluated_together_where_a_join_would_cost_more() -> None:
     rows = frozenset([Shape.INDEPENDENT, Shape.EXPAND])
-    able = {mt.sum("v"): frozenset(Shape), mt.median("v"): rows}
+    able = {mt.sum("v"): frozenset(PERIODIC), mt.median("v"): rows}
     work = Work(Statistics(rows=10**5, keys=10**4, span=10**12))
 
     def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:
@@ -132,7 +132,7 @@ def test_the_cheapest_of_what_is_allowed_is_chosen() -> None:
     windows = tuple(tumbling(f"{n} minutes") for n in range(1, 21))
     plan = chosen(DENSE, windows, "auto", anything)
     costs = dict(plan.alternatives)
-    assert len(costs) == len(Shape)
+    assert len(costs) == len(PERIODIC)
     assert plan.cost == pytest.approx(min(costs.values()))
     assert chosen(DENSE, windows, "kernel", lambda s: not s.uses_kernel).groups[0].shape in BATCH_STRATEGIES["native"]
 
@@ -162,7 +162,7 @@ def test_fine_slides_are_never_exploded() -> None:
     assert chosen(work, windows, "auto", anything).groups[0].shape.uses_kernel
 
 
-@pytest.mark.parametrize("shape", list(Shape))
+@pytest.mark.parametrize("shape", list(PERIODIC))
 def test_more_rows_cost_more(shape: Shape) -> None:
     windows = (Window("1 min"), Window("10 min", "2 min"))
     costs = [price(Work(Statistics(rows=n, keys=5, span=10**11)), windows, shape).cost for n in (10**4, 10**6, 10**8)]

@@ -19,7 +19,7 @@ from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import PERIODIC, Shape
 from muntin.plan.physical.stream import StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
@@ -174,7 +174,7 @@ def test_no_drawn_boxes_lie_on_one_another(name: str) -> None:
 
 def test_a_forest_is_shown_where_it_is_followed_and_nowhere_else() -> None:
     factor = "⟨30s,30s⟩ factor"
-    for shape in Shape:
+    for shape in PERIODIC:
         plan = batch(shape.name.lower())
         assert plan.groups[0].shape is shape
         assert (factor in str(plan)) == shape.uses_kernel

@@ -1,6 +1,5 @@
 """Aggregates: the model, the built-in functions, and what they mean in plain Python."""
 
-from muntin.aggregates.model import Aggregate, Expression, Function, Merge, Partial, is_column
-from muntin.aggregates.writing import written
+from muntin.aggregates.model import Aggregate, Function, Merge, Partial
 
-__all__ = ["Aggregate", "Expression", "Function", "Merge", "Partial", "is_column", "written"]
+__all__ = ["Aggregate", "Function", "Merge", "Partial"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
-from muntin.aggregates.writing import written
 from muntin.errors import QueryError
+from muntin.expressions import Expression, column_named
 
 Partial = tuple[Any, ...]
 
@@ -99,23 +99,6 @@ class Function:
         return self.sql.format(*columns, **options) if self.sql else f"{self.name}({', '.join(columns)})"
 
 
-def is_column(given: object) -> bool:
-    """Tell whether something is a Spark column, without loading Spark to know one."""
-    return type(given).__module__.startswith("pyspark.sql") and type(given).__name__ == "Column"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Expression:
-    """A column expression of Spark under a name; whether two are equal, only spark.input.equality can tell."""
-
-    value: Any
-    """A Spark column, or the name of a column."""
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """A function of some columns, under an output name.
@@ -139,17 +122,10 @@ class Aggregate:
         if len(self.columns) not in self.function.inputs:
             takes = " or ".join(map(str, self.function.inputs))
             raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
-        object.__setattr__(self, "columns", tuple(map(self._column, self.columns)))
+        columns = tuple(column_named(given, self.function.name) for given in self.columns)
+        object.__setattr__(self, "columns", columns)
         if not self.name:
             object.__setattr__(self, "name", "_".join([self.function.name, *map(str, self.columns)]))
-
-    def _column(self, given: Any) -> str | Expression:
-        """Take a name as it is and wrap a Spark column."""
-        if isinstance(given, Expression) or (isinstance(given, str) and given):
-            return given
-        if is_column(given):
-            return Expression(given, written(given))
-        raise QueryError(f"{self.function.name} was given {given!r} as a column. Use a column's name, or a Column.")
 
     def alias(self, name: str) -> Aggregate:
         """Give the same aggregate under another output name."""

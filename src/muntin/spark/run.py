@@ -19,6 +19,7 @@ from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
+from muntin.spark.batch.framed_choice import plan_framed
 from muntin.spark.batch.wide import check_wide, wide
 from muntin.spark.input.columns import Aggregates, Key, as_aggregates
 from muntin.spark.input.events import Events
@@ -40,6 +41,7 @@ def aggregate(
     windows: Windows | WindowRegistry = (),
     aggregates: Aggregates = (),
     *,
+    order_by: Key | Iterable[Key] = (),
     strategy: AnyStrategy = "auto",
     layout: Layout = "long",
     statistics: Statistics | DataFrame | None = None,
@@ -62,6 +64,8 @@ def aggregate(
     with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the query
     starts. Batch input needs none of these. A registry instead of windows lets them come and go while a stream runs.
 
+    Windows that rows of a key tell (sessions, counts, …) take rows of equal time in the order of order_by.
+
     Windows may be texts, such as "1 hour every 5 minutes", and aggregates may be those of Spark, such as F.sum("v"),
     where it has the same; without an alias they keep the name that Spark gives them.
     """
@@ -71,13 +75,13 @@ def aggregate(
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
         check_registered(df, strategy, options)
-        source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout)
+        source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout, order_by)
         return evaluate_registered(prepare_stream(source, options)[0], windows, kept)
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
         return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
-    physical = plan_batch(source, strategy, figures)
+    physical = _plan(source, strategy, figures)
     result = evaluate_batch(source, physical)
     return wide(source, result) if layout == "wide" else result
 
@@ -89,6 +93,7 @@ def explain(
     windows: Windows | WindowRegistry = (),
     aggregates: Aggregates = (),
     *,
+    order_by: Key | Iterable[Key] = (),
     strategy: AnyStrategy = "auto",
     layout: Layout = "long",
     statistics: Statistics | DataFrame | None = None,
@@ -107,15 +112,21 @@ def explain(
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
         now = windows.windows()
-        source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics)
+        source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics, order_by)
         source, options = prepare_stream(source, options)
         return plan_registered(source, now, strategy, figures, options, _kept(df, checkpoint))
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics)
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
         return plan_stream(source, strategy, figures, options, _kept(df, checkpoint))
-    physical = plan_batch(source, strategy, figures)
+    physical = _plan(source, strategy, figures)
     return replace(physical, notes=(*physical.notes, *_asides(options, layout)))
+
+
+def _plan(source: Source, strategy: AnyStrategy, statistics: Statistics | None) -> PhysicalPlan:
+    if strategy == "ordered" or len(source.query.periodic) < len(source.query.windows):
+        return plan_framed(source, strategy, statistics)
+    return plan_batch(source, strategy, statistics)
 
 
 def _asides(options: StreamOptions, layout: Layout) -> Iterator[str]:
@@ -142,10 +153,11 @@ def _asked(
     strategy: AnyStrategy,
     layout: Layout,
     statistics: Statistics | DataFrame | None,
+    order_by: Key | Iterable[Key],
 ) -> tuple[Source, Statistics | None]:
     """Check a query; give also what is known of its input, where that is given."""
     keys = several(by)
-    source = _checked(df, time, keys, windows, aggregates, strategy, layout)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout, order_by)
     return source, known(statistics, lambda history: _history(source, history, time, keys))
 
 
@@ -157,6 +169,7 @@ def _checked(
     aggregates: Aggregates,
     strategy: AnyStrategy,
     layout: Layout,
+    order_by: Key | Iterable[Key],
 ) -> Source:
     check_choice("strategy", strategy, Strategy, StreamShapeName if df.isStreaming else ShapeName)
     check_choice("layout", layout, Layout)
@@ -164,7 +177,7 @@ def _checked(
         raise UnsupportedError(
             "layout 'wide' puts windows side by side that a stream gives at different times. Use layout='long'."
         )
-    source = prepare(df, time, several(by), windows, as_aggregates(df, aggregates))
+    source = prepare(df, time, several(by), windows, as_aggregates(df, aggregates), several(order_by))
     if layout == "wide":
         check_wide(source)
     return source

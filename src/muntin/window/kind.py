@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muntin.duration import FOREVER
+from muntin.expressions import Named
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -19,6 +19,9 @@ Grid = tuple[int, int]
 
 Starts = tuple[int, int]
 """The first and the last start of some instances."""
+
+Role = Literal["condition", "number", "any"]
+"""What a window takes a column for."""
 
 
 class Instance(NamedTuple):
@@ -30,13 +33,23 @@ class Instance(NamedTuple):
     """The first of its rows."""
     hi: int
     """One past the last of its rows."""
+    begin: float | None = None
+    """Where it begins in the window's own measure, if that is not time."""
+    stop: float | None = None
+    """Where it ends in the window's own measure."""
+
+
+class Watch(NamedTuple):
+    """A column that a window looks at, beside the time, to tell where its instances begin and end."""
+
+    column: Named
+    role: Role
 
 
 class Kind(ABC):
     """A window of some kind: frozen, hashable, and equal to windows of its own kind only; the id is not compared.
 
-    Times are whole numbers, microseconds where a window is timed. A window on a stream may count for a stretch of time
-    only: its instances inside [since, until).
+    Times are whole numbers, microseconds where a window is timed.
     """
 
     __slots__ = ()
@@ -47,12 +60,16 @@ class Kind(ABC):
 
     @property
     @abstractmethod
-    def label(self) -> str:
-        """What a result row carries as window_id: the id, or else a text of what the window is."""
+    def text(self) -> str:
+        """What the window is, in a few words."""
 
-    @abstractmethod
-    def timed(self) -> Kind:
-        """Give the same window with its lengths read as microseconds."""
+    @property
+    def label(self) -> str:
+        """What a result row carries as window_id: the id, or else what the window is."""
+        return self.text if self.id is None else self.id
+
+    def __str__(self) -> str:
+        return self.text
 
     @abstractmethod
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
@@ -61,45 +78,38 @@ class Kind(ABC):
         Lengths are numbers, or texts that people read. The constructor takes what stands after the kind.
         """
 
-    @property
     @abstractmethod
-    def edges(self) -> tuple[Grid, ...] | None:
-        """The grids on which instances begin and end; None where only rows tell, so that no slices can be cut."""
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
+        """Yield the instances over all rows of one key, in order, with the columns that the window watches.
 
-    @property
-    @abstractmethod
-    def longest(self) -> int | None:
-        """How long an instance may last; None if there is no limit."""
-
-    @property
-    @abstractmethod
-    def halo(self) -> int | None:
-        """How long after a stretch of time its instances may need rows; None if rows elsewhere may change them.
-
-        A key's rows may be cut into chunks of time that are followed by such a halo, and every chunk gives the
-        instances that begin in it.
+        This is what is meant; the kernels give the same.
         """
 
     @property
-    @abstractmethod
-    def in_forest(self) -> bool:
-        """Whether covered_by and partitioned_by hold between such windows, so that one may read another."""
+    def watches(self) -> tuple[Watch, ...]:
+        """The columns that the window looks at beside the time."""
+        return ()
 
-    @abstractmethod
-    def over(self, times: Sequence[int]) -> Iterator[Instance]:
-        """Yield the instances that have rows of one key, whose times are in order.
+    @property
+    def is_timed(self) -> bool:
+        """Whether lengths of time are durations in microseconds, and not plain units."""
+        return True
 
-        This is what is meant; where there are kernels, they give the same.
-        """
+    @property
+    def measure(self) -> str | None:
+        """What instances begin and end in, if that is not time: 'rows', or the name of a column."""
+        return None
 
-    @abstractmethod
-    def due(self, after: int, by: int, since: int = -FOREVER, until: int = FOREVER) -> Starts | None:
-        """Give the instances that one watermark has left open and another closes; None if there are none."""
+    @property
+    def deterministic(self) -> bool:
+        """Whether it is known of every row, when it comes, if an instance begins with it: slices are cut there."""
+        return True
 
-    @abstractmethod
-    def is_open(self, first: Longs, last: Longs, watermark: int, since: int = -FOREVER, until: int = FOREVER) -> Flags:
-        """Tell which stretches of time, from first to last, meet an instance that the watermark has not closed."""
+    @property
+    def lag(self) -> int:
+        """How long the watermark must have passed a row before no row at or before it can count any more."""
+        return 0
 
-    @abstractmethod
-    def is_closed(self, time: Longs, watermark: int, since: int = -FOREVER, until: int = FOREVER) -> Flags:
-        """Tell which times lie in an instance that the watermark has closed."""
+    def timed(self) -> Kind:
+        """Give the same window with its lengths read as microseconds."""
+        return self

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from math import isfinite
+from numbers import Real
 from operator import index
 
 from muntin.duration import LONGEST, Duration, parse_duration
@@ -38,6 +40,49 @@ def common_unit(lengths: dict[str, int], id: str | None) -> type[int]:
                 f"Write it as '{length} seconds', say."
             )
     return Duration
+
+
+def duration(name: str, value: object, id: str | None) -> Duration:
+    """Read a length of time that must be longer than nothing.
+
+    >>> duration("gap", "30 minutes", None)
+    Duration('30m')
+    >>> duration("gap", "0 s", "visits")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: gap 0s is not positive in window 'visits'. Use a gap longer than nothing.
+    """
+    length = read_length(name, value, id)
+    if not isinstance(length, Duration):
+        raise QueryError(f"{name} {length} has no unit of time{of_window(id)}. Write '{length} seconds', say.")
+    if length <= 0:
+        raise QueryError(f"{name} {length} is not positive{of_window(id)}. Use a {name} longer than nothing.")
+    return length
+
+
+def offset_of(value: object, id: str | None) -> Duration:
+    """Read an offset, which may be nothing."""
+    length = read_length("offset", value, id)
+    if length and not isinstance(length, Duration):
+        raise QueryError(f"offset {length} has no unit of time{of_window(id)}. Write '{length} seconds', say.")
+    return Duration(length)
+
+
+def number(name: str, value: object, id: str | None) -> int | float:
+    """Read a finite number, as an int where it is whole.
+
+    >>> number("range", 5.0, None), number("range", 2.5, None)
+    (5, 2.5)
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise QueryError(f"{name} {value!r} is no number{of_window(id)}. Use one such as 10 or 2.5.")
+    exact = float(value)
+    return int(value) if isinstance(value, int) else int(exact) if exact.is_integer() else exact
+
+
+def check_id(id: object) -> None:
+    """Refuse an id that is no text."""
+    if id is not None and not (isinstance(id, str) and id):
+        raise QueryError(f"window id {id!r} is not a text. Use a non-empty string.")
 
 
 def of_window(id: str | None) -> str:

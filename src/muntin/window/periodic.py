@@ -9,14 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Never, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from muntin.duration import FOREVER, Duration
 from muntin.errors import QueryError
 from muntin.window.kind import Flags, Grid, Instance, Kind, Longs, Starts
-from muntin.window.lengths import Length, common_unit, of_window, read_length
+from muntin.window.lengths import Length, check_id, common_unit, of_window, read_length
 
 Period = tuple[int, int, int]
 """Range, slide and offset as plain numbers."""
@@ -57,8 +57,7 @@ class Window(Kind):
                 raise QueryError(f"{name} {value} is not positive{of_window(id)}. Use a {name} longer than nothing.")
         if s > r:
             raise QueryError(f"slide {s} exceeds range {r}{of_window(id)}. Use a slide of at most {r}.")
-        if id is not None and not (isinstance(id, str) and id):
-            raise QueryError(f"window id {id!r} is not a text. Use a non-empty string.")
+        check_id(id)
         fields: dict[str, object] = {"range": r, "slide": s, "offset": unit(o % s), "id": id}
         for name, field_value in fields.items():
             object.__setattr__(self, name, field_value)
@@ -74,14 +73,12 @@ class Window(Kind):
         return isinstance(self.range, Duration)
 
     @property
-    def label(self) -> str:
-        """The id, or else the lengths: what a result row carries as window_id.
+    def text(self) -> str:
+        """The lengths.
 
         >>> Window("1 hour", "5 minutes").label, Window(20).label, Window(10, 2, 1).label, Window(20, id="w").label
         ('1h/5m', '20', '10/2+1', 'w')
         """
-        if self.id is not None:
-            return self.id
         slide = "" if self.is_tumbling else f"/{self.slide}"
         offset = f"+{self.offset}" if self.offset else ""
         return f"{self.range}{slide}{offset}"
@@ -162,10 +159,10 @@ class Window(Kind):
         """Whether such windows may read one another: yes."""
         return True
 
-    def over(self, times: Sequence[int]) -> Iterator[Instance]:
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the instances that have rows of one key, whose times are in order.
 
-        >>> [tuple(instance) for instance in Window(10, 5).over([1, 5, 30])]
+        >>> [instance[:4] for instance in Window(10, 5).over([1, 5, 30])]
         [(-5, 5, 0, 1), (0, 10, 0, 2), (5, 15, 1, 2), (25, 35, 2, 3), (30, 40, 2, 3)]
         """
         for start, end in sorted({instance for time in set(times) for instance in self.containing(time)}):
@@ -252,32 +249,6 @@ class Window(Kind):
             needs = f"a longer range, and a slide, range and offset that differ from it by multiples of {parent.slide}"
             raise QueryError(f"window {self} is not covered by {parent}. It would need {needs}.")
         return 1 + (self.range - parent.range) // parent.slide
-
-
-def tumbling(range: Length, *slide: Never, offset: Length = 0, id: str | None = None) -> Window:
-    """Make a window whose instances follow one another without overlap.
-
-    >>> tumbling("20 minutes", id="20 min").label
-    '20 min'
-    >>> tumbling("1 hour", "5 min")
-    Traceback (most recent call last):
-    muntin.errors.QueryError: a tumbling window has no slide. Use mt.hopping('1 hour', '5 min'), or offset='5 min'.
-    """
-    if slide:
-        given = repr(slide[0])
-        raise QueryError(f"a tumbling window has no slide. Use mt.hopping({range!r}, {given}), or offset={given}.")
-    return Window(range, range, offset, id)
-
-
-def hopping(range: Length, slide: Length, *more: Never, offset: Length = 0, id: str | None = None) -> Window:
-    """Make a window whose instances begin every slide; slide = range equals tumbling.
-
-    >>> hopping("1 hour", "5 minutes").label
-    '1h/5m'
-    """
-    if more:
-        raise QueryError(f"a hopping window takes a range and a slide. Use offset={more[0]!r} for where it begins.")
-    return Window(range, slide, offset, id)
 
 
 def recurrence(range: int, slide: int, horizon: int) -> int:

@@ -27,7 +27,7 @@ from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.slicing.grids import Grid, lies_on
 from muntin.registry import REPORTS, Change
-from muntin.window import AnyWindow
+from muntin.window import Window
 
 ROWS = 500_000
 """Instances in one message."""
@@ -245,7 +245,7 @@ def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> N
 
 def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
     """Give the instances that are due, by the place of their window among all windows; several terms may have one."""
-    places: dict[AnyWindow, int] = {}
+    places: dict[Window, int] = {}
     due: dict[int, list[Due]] = {}
     for term in terms:
         place = places.setdefault(term.window, len(places))

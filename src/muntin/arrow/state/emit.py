@@ -13,11 +13,11 @@ from muntin.arrow.forest import Reader, instances, level_of, readers_of, walk
 from muntin.arrow.state.terms import Due
 from muntin.errors import InternalError
 from muntin.plan.physical.stream import slice_forest
-from muntin.window import AnyWindow, Starts, Window
+from muntin.window import Starts, Window
 
 
 @lru_cache(maxsize=64)
-def forest(windows: tuple[AnyWindow, ...], overlap: bool) -> tuple[Reader, ...]:
+def forest(windows: tuple[Window, ...], overlap: bool) -> tuple[Reader, ...]:
     """Plan how windows read slices and one another; overlap says whether what overlaps may be combined.
 
     >>> [(reader.range, reader.parent) for reader in forest((Window(20), Window(40), Window(30)), False)]

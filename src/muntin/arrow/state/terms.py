@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from muntin.duration import FOREVER
 from muntin.kernels.protocol import Longs
-from muntin.window import AnyWindow, Window, from_dict
+from muntin.window import Window, from_dict, periodic
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Term:
 
     number: int
     """What result rows tell the window by."""
-    window: AnyWindow
+    window: Window
     id: str
     version: int = 0
     """The change of the registry that added it; 0 if there is no registry."""
@@ -51,7 +51,7 @@ class Term:
     def from_dict(fields: dict[str, Any]) -> Term:
         """Read a term back; where there were periodic windows only, a shape of three numbers made one."""
         rest = {name: value for name, value in fields.items() if name not in ("window", "shape")}
-        window = from_dict(fields["window"]) if "window" in fields else Window(*fields["shape"])
+        window = periodic(from_dict(fields["window"]), "state") if "window" in fields else Window(*fields["shape"])
         return Term(window=window, **rest)
 
     def due(self, after: int, by: int) -> Due | None:

@@ -18,7 +18,7 @@ from muntin.plan.forest.problem import Parents, Problem, Semantics, state
 from muntin.plan.forest.shared import shared
 from muntin.plan.rate import Rate, parse_rate, unit_of
 from muntin.query import Windows, check_aggregates, check_windows, several
-from muntin.window import Length, Period, Window
+from muntin.window import Length, Period, Window, periodic
 
 ALGORITHMS: dict[Algorithm, Callable[[Problem], Parents]] = {
     "independent": independent,
@@ -47,7 +47,7 @@ def plan(
     >>> p.cost, p.independent_cost, p.factors
     (150, 360, (Window(10, 10),))
     """
-    asked = check_windows(windows)
+    asked = tuple(periodic(window, "mt.plan") for window in check_windows(windows))
     aggregates = check_aggregates(_named(aggregate))
     return plan_reads(asked, _semantics(aggregates), rate, algorithm, horizon, aggregates)
 

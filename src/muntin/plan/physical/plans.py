@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
@@ -19,7 +20,8 @@ from muntin.window import Window
 class Group:
     """Windows and aggregates that are evaluated together, and how."""
 
-    windows: tuple[Window, ...]
+    windows: tuple[Any, ...]
+    """Windows of the kinds that the shape reads: periodic ones, or, where rows are in order, any."""
     shape: Shape
     cost: float
     rows_out: float
@@ -34,6 +36,11 @@ class Group:
     """How each of them is combined, and why."""
     aggregates: tuple[Aggregate, ...] = ()
     """What is evaluated over the windows; empty for all that the query asks for."""
+
+    @property
+    def is_framed(self) -> bool:
+        """Whether a window of the group is on no grid of time, or rows are read in order."""
+        return self.shape is Shape.ORDERED or not all(isinstance(window, Window) for window in self.windows)
 
     @property
     def scans(self) -> int:

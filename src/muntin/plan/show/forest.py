@@ -12,7 +12,7 @@ from muntin.plan.show.outline import Box, Figure, Outline
 
 if TYPE_CHECKING:
     from muntin.plan.forest.logical import Node, Plan
-    from muntin.window import Window
+    from muntin.window import AnyWindow, Window
 
 
 def outline_of_forest(plan: Plan) -> Outline:
@@ -30,16 +30,16 @@ def outline_of_forest(plan: Plan) -> Outline:
     )
 
 
-def window_text(window: Window, *, is_factor: bool = False) -> str:
+def window_text(window: AnyWindow, *, is_factor: bool = False) -> str:
     """Name a window, with its id, and say whether it is a factor window."""
     mark = " factor" if is_factor else f" {window.id!r}" if window.id is not None else ""
     return f"{window}{mark}"
 
 
-def plain_window(window: Window) -> dict[str, Any]:
+def plain_window(window: AnyWindow) -> dict[str, Any]:
     """Give a window as plain values, its lengths in microseconds, or in plain units."""
-    range, slide, offset = window.period
-    return {"label": window.label, "range": range, "slide": slide, "offset": offset}
+    told = window.to_dict()
+    return {"label": window.label} | {name: told[name] for name in told if told[name] != "periodic"}
 
 
 def kind_of(node: Node) -> str:

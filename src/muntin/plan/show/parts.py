@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from muntin.plan.forest.logical import Plan
     from muntin.plan.slicing.grids import Grid
     from muntin.plan.statistics import Statistics
-    from muntin.window import Window
+    from muntin.window import AnyWindow, Window
 
 Alternatives = Sequence[tuple[str, float]]
 """Ways that were weighed, with their costs in core-microseconds."""
@@ -68,7 +68,7 @@ def shape_box(shape: Enum, above: Box, figures: Iterable[Figure]) -> Box:
     return Box("shape", f"{name}: {shape.value}", above, figures=(Figure("shape", name), *figures))
 
 
-def labels(windows: Iterable[Window]) -> Figure:
+def labels(windows: Iterable[AnyWindow]) -> Figure:
     """Name windows for programs; people read them in boxes of their own."""
     return Figure("windows", [window.label for window in windows])
 
@@ -99,7 +99,7 @@ def slices_box(grids: Iterable[Grid], above: Box) -> Box:
     return Box("slices", f"slices begin at {places}", above, figures=_silent({"grids": plain_grids}))
 
 
-def window_boxes(windows: Iterable[Window], above: Box, beside: Sequence[str] = ()) -> list[Box]:
+def window_boxes(windows: Iterable[AnyWindow], above: Box, beside: Sequence[str] = ()) -> list[Box]:
     """Give a box for every window, each of which reads the same."""
     told = iter(beside)
     return [Box("window", window_text(w), above, next(told, ""), _silent(plain_window(w))) for w in windows]

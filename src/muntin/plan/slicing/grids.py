@@ -12,8 +12,8 @@ from math import gcd, lcm
 
 import numpy as np
 
-from muntin.window import AnyWindow, Period, Window
 from muntin.window import Grid as Grid
+from muntin.window import Period, Window
 
 _COUNTED = 10_000
 """Edges that are counted at most; beyond that the density is that of a stretch of time with so many."""
@@ -25,7 +25,7 @@ HARDLY_FINER = 1.6
 """How much finer than the edges a single grid may be to slice by."""
 
 
-def grids(windows: Iterable[AnyWindow]) -> tuple[Grid, ...]:
+def grids(windows: Iterable[Window]) -> tuple[Grid, ...]:
     """Give the grids whose union is all edges, without those that lie on another one.
 
     >>> grids([Window(20), Window(30), Window(40)]), grids([Window(7, 3)])
@@ -56,7 +56,7 @@ def union(several: Iterable[Grid]) -> tuple[Grid, ...]:
     return tuple(kept)
 
 
-def common_grid(windows: Iterable[AnyWindow]) -> Grid:
+def common_grid(windows: Iterable[Window]) -> Grid:
     """Give the coarsest single grid on which all edges lie.
 
     >>> common_grid([Window(20), Window(30), Window(40)]), common_grid([Window(10, 10, 3)])
@@ -93,7 +93,7 @@ def _density(finest_first: tuple[Grid, ...]) -> float:
     return float(distinct / length + coarse)
 
 
-def slicing(windows: Iterable[AnyWindow]) -> tuple[Grid, ...]:
+def slicing(windows: Iterable[Window]) -> tuple[Grid, ...]:
     """Give the grids to slice by: the common grid where it is hardly finer than the edges, for it is quicker to find.
 
     >>> slicing([Window(20), Window(30), Window(40)]), slicing([Window(70), Window(110)])

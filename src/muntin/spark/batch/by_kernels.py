@@ -44,6 +44,5 @@ def evaluate(source: Source, group: Group, statistics: Statistics) -> DataFrame:
 
 
 def _task(source: Source, forest: Plan | None = None, chunks: Chunks | None = None) -> CombineTask:
-    numbers = {window: number for number, window in enumerate(source.query.windows)}
-    readers = () if forest is None else readers_of(forest, numbers)
+    readers = () if forest is None else readers_of(forest, source.numbers)
     return CombineTask(readers, layout(source.events, chunks))

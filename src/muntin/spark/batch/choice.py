@@ -12,7 +12,7 @@ from muntin.plan import plan as plan_windows
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import BATCH_STRATEGIES, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, PERIODIC, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
@@ -26,9 +26,14 @@ from muntin.spark.workers.techniques import expected, kinds_of
 from muntin.window import Window
 
 
-def plan_batch(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
-    """Choose the physical plan; unless it can only be the plain one, that needs statistics, and so a small job."""
-    windows, events = source.query.windows, source.events
+def plan_batch(
+    source: Source, strategy: str, statistics: Statistics | None, windows: tuple[Window, ...] | None = None
+) -> PhysicalPlan:
+    """Choose the physical plan of periodic windows, all that are asked for or some.
+
+    Unless it can only be the plain one, that needs statistics, and so a small job.
+    """
+    windows, events = windows or source.query.periodic, source.events
     keys = key_obstacle(events)
     able = {made.aggregate: _shapes(made, keys) for made in events.recipes}
     if strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling:  # nothing is shared with anything
@@ -68,7 +73,7 @@ def _shapes(made: Recipe, keys: str | None) -> frozenset[Shape]:
     """Give the shapes that can evaluate an aggregate."""
     kernels = made.mergeable and not keys and aggregate_obstacle(made) is None
     return frozenset(
-        shape for shape in Shape if (made.mergeable or not shape.needs_merge) and (kernels or not shape.uses_kernel)
+        shape for shape in PERIODIC if (made.mergeable or not shape.needs_merge) and (kernels or not shape.uses_kernel)
     )
 
 

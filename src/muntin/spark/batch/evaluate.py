@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -11,14 +12,25 @@ from muntin import names
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
-from muntin.spark.batch.independent import independent
+from muntin.spark.batch.independent import independent, sessions
 from muntin.spark.batch.native import expand, slices_explode
+from muntin.spark.batch.ordered import ordered
 from muntin.spark.input.parts import Recipe, Step
 from muntin.spark.input.source import Source
 
 
 def evaluate_batch(source: Source, physical: PhysicalPlan) -> DataFrame:
     """Give the DataFrame of a plan."""
+    framed = tuple(group for group in physical.groups if group.is_framed)
+    if not framed:
+        return _periodic(source, physical)
+    rest = replace(physical, groups=tuple(group for group in physical.groups if not group.is_framed))
+    return reduce(
+        DataFrame.union, [*([_periodic(source, rest)] if rest.groups else []), _below(source, framed, physical)]
+    )
+
+
+def _periodic(source: Source, physical: PhysicalPlan) -> DataFrame:
     bundles = physical.bundles
     if len(bundles) == 1:
         return _below(source, physical.groups, physical)
@@ -58,10 +70,14 @@ def _as_alone(made: Recipe, name: Step) -> Step:
 
 def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFrame:
     match group.shape:
+        case Shape.INDEPENDENT if group.is_framed:
+            return sessions(source, group.windows)
         case Shape.INDEPENDENT:
             return independent(source, group.windows)
         case Shape.EXPAND:
             return expand(source, group.windows)
         case Shape.SLICES_EXPLODE:
             return slices_explode(source, group.windows, group.grids)
+        case Shape.ORDERED:
+            return ordered(source, group.windows)
     return by_kernels.evaluate(source, group, physical.statistics)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from muntin import names
 from muntin.spark.batch.native import plain
 from muntin.spark.input.source import Source, literal
-from muntin.window import Window
+from muntin.window import Session, Window
 
 
 def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
@@ -28,6 +28,16 @@ def alone(source: Source, window: Window, frame: DataFrame, *within: str) -> Dat
     return source.named(groups, source.events.plain, literal(window.label), names.WINDOW)
 
 
+def sessions(source: Source, windows: tuple[Session, ...]) -> DataFrame:
+    """Evaluate every kind of session alone, as a Spark user writes it."""
+    results = []
+    for window in windows:
+        session = F.expr(f"session_window({names.TIMESTAMP}, '{int(window.gap)} microseconds') AS {names.WINDOW}")
+        groups = plain(source, source.events.rows, session)
+        results.append(source.named(groups, source.events.plain, literal(window.label), names.WINDOW))
+    return reduce(DataFrame.union, results)
+
+
 def spark_window(time: str, window: Window) -> Column:
     """Give Spark's own window of a time."""
     return F.expr(f"{_window(time, window)} AS {names.WINDOW}")
@@ -41,7 +51,8 @@ def _window(time: str, window: Window) -> str:
 def _statement(source: Source, windows: tuple[Window, ...], aggregates: list[str]) -> DataFrame:
     """Evaluate all windows in one statement: Spark is called once, and analyses once, however many they are."""
     results = (f"{step} AS {names.result(i)}" for i, step in enumerate(aggregates))
-    steps = ", ".join([names.WINDOW, *source.events.keys, *results])  # Spark calls its own window so
+    measures = (f"CAST({it} AS {source.measure_type})" for it in source.no_measures)
+    steps = ", ".join([names.WINDOW, *measures, *source.events.keys, *results])  # Spark calls its own window so
     branches = []
     for window in windows:
         label = f"coalesce({literal(window.label)}, '') AS {names.LABEL}"

@@ -9,6 +9,7 @@ from muntin import names
 from muntin.errors import QueryError
 from muntin.spark.input.checking import alike, folding
 from muntin.spark.input.source import Source, literal
+from muntin.window import Window
 
 END = "window_end"
 
@@ -33,8 +34,10 @@ def wide_name(aggregate: str, label: str) -> str:
 
 def check_wide(source: Source) -> None:
     """Refuse windows whose ends are not among those of the window with the finest slide, and names that clash."""
-    finest = min(source.query.windows, key=lambda window: (window.slide, window.range))
-    for window in source.query.windows:
+    if other := [window for window in source.query.windows if not isinstance(window, Window)]:
+        raise QueryError(f"window {other[0].label!r} has no ends in common with others. Use layout='long'.")
+    finest = min(source.query.periodic, key=lambda window: (window.slide, window.range))
+    for window in source.query.periodic:
         ends = window.offset + window.range - finest.offset - finest.range
         if window.slide % finest.slide or ends % finest.slide:
             raise QueryError(

@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin import names
-from muntin.aggregates import Aggregate, Expression
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
+from muntin.expressions import Expression
 from muntin.query import repeated
 from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.input.time_column import conversion

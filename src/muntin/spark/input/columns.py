@@ -13,9 +13,10 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
-from muntin.aggregates import Aggregate, written
+from muntin.aggregates import Aggregate
 from muntin.aggregates import functions as f
 from muntin.errors import QueryError
+from muntin.expressions import written
 from muntin.hints import INSTEAD
 from muntin.query import several
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from muntin.aggregates import Aggregate, Expression
+from muntin.aggregates import Aggregate
+from muntin.expressions import Expression
 
 
 def with_equals_as_one(df: DataFrame, aggregates: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import types as T
 
 from muntin import names
-from muntin.aggregates import Aggregate, Expression, written
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
+from muntin.expressions import Expression, written
 from muntin.query import Query, Windows, check_units
 from muntin.spark.input.checking import (
     alike,
@@ -34,6 +36,7 @@ from muntin.spark.input.parts import Recipe, selected
 from muntin.spark.input.recipes import recipe
 from muntin.spark.input.reducing import reducer_of
 from muntin.spark.input.source import Source, micros
+from muntin.spark.input.watching import placed, watching
 
 
 def prepare(
@@ -42,17 +45,20 @@ def prepare(
     by: Iterable[Any],
     windows: Windows,
     aggregates: Aggregate | Iterable[Aggregate],
+    order_by: Iterable[Any] = (),
 ) -> Source:
     """Check a query against a DataFrame and give its input; nothing runs."""
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     check_units(query.windows)
-    check_lengths(query.windows)
+    check_lengths(query.periodic)
     if twice := alike(query.outputs, folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
-    events = read(df, time, keys, query.aggregates)
-    query = replace(query, aggregates=tuple(made.aggregate for made in events.recipes))
-    return Source(events, query, tuple(_text(one) for one in (time, *keys)))
+    watched = watching(df, query.windows, order_by)
+    events = read(df, time, keys, query.aggregates, beside=watched.columns)
+    asked = tuple(made.aggregate for made in events.recipes)
+    query = replace(query, windows=placed(df, query.windows, zoned=events.zoned), aggregates=asked)
+    return Source(events, query, tuple(_text(one) for one in (time, *keys)), watched)
 
 
 def _text(given: Expression) -> str:
@@ -64,17 +70,26 @@ def _text(given: Expression) -> str:
 
 
 def read(
-    df: DataFrame, time: Expression, keys: list[Expression], aggregates: tuple[Aggregate, ...], *, carry: bool = False
+    df: DataFrame,
+    time: Expression,
+    keys: list[Expression],
+    aggregates: tuple[Aggregate, ...],
+    *,
+    carry: bool = False,
+    beside: Mapping[str, Column] = MappingProxyType({}),
 ) -> Events:
-    """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, …."""
+    """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, ….
+
+    Columns beside those have safe names already.
+    """
     check_names(df, [time, *keys], aggregates)
     if check_expressions(df, [time, *keys], _inputs(aggregates), aggregated=not carry):
         aggregates = with_equals_as_one(df, aggregates)
     inputs = _inputs(aggregates)
     values = {column: names.value(i) for i, column in enumerate(inputs)}
-    safe = [names.TIMESTAMP, *names.keys(len(keys)), *values.values()]
+    safe = [names.TIMESTAMP, *names.keys(len(keys)), *values.values(), *beside]
     try:
-        frame = df.select(*(["*"] if carry else []), *map(column_of, (time, *keys, *inputs)))
+        frame = df.select(*(["*"] if carry else []), *map(column_of, (time, *keys, *inputs)), *beside.values())
         frame = frame.toDF(*(names.carried(i) for i in range(len(df.columns) if carry else 0)), *safe)
         schema = frame.schema
     except AnalysisException as error:

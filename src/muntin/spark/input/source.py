@@ -15,6 +15,8 @@ from muntin.aggregates import Aggregate
 from muntin.query import Query
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Step, selected
+from muntin.spark.input.watching import NOTHING, Watching
+from muntin.window import Window
 
 DELAY = "spark.watermarkDelayMs"
 """The metadata by which Spark knows a column that the watermark belongs to."""
@@ -30,6 +32,8 @@ class Source:
     query: Query
     expressions: tuple[str, ...]
     """The time and the keys as Spark writes them; a name alone could stand for anything."""
+    watching: Watching = NOTHING
+    """What windows watch beside the time."""
 
     def over(self, frame: DataFrame) -> Source:
         """Give the same query over other rows with the same columns."""
@@ -54,9 +58,28 @@ class Source:
 
     def finish(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
         """Give the long layout of rows with the number of their window, its start and the keys."""
-        windows = self.query.windows
-        label, range = _chosen(literal(w.label) for w in windows), _chosen(f"{w.range:d}L" for w in windows)
-        return self.finish_with(frame, aggregates, label, range)
+        ranges = [int(window.range) if isinstance(window, Window) else 0 for window in self.query.windows]
+        return self.finish_with(frame, aggregates, self._label, _chosen(f"{range}L" for range in ranges))
+
+    @property
+    def numbers(self) -> dict[Window, int]:
+        """The periodic windows with their places in the query."""
+        return {window: place for place, window in enumerate(self.query.windows) if isinstance(window, Window)}
+
+    @property
+    def _label(self) -> str:
+        """The label of the window that a number stands for."""
+        return _chosen(literal(window.label) for window in self.query.windows)
+
+    def finish_framed(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
+        """Give the long layout of rows that tell themselves when they start and end."""
+        own = (names.FROM, names.TO) if self.query.measured else None
+        return self.named(frame, aggregates, self._label, self._stretch(names.START, names.FINISH), own)
+
+    @property
+    def measure_type(self) -> str:
+        """The type of begins and ends in windows' own measures."""
+        return "bigint" if self.watching.whole else "double"
 
     def finish_with(self, frame: DataFrame, aggregates: Iterable[Step], label: str, range: str) -> DataFrame:
         """Give the long layout of rows that tell the label and the range of their window themselves."""
@@ -77,14 +100,31 @@ class Source:
     def _window_metadata(self) -> dict[str, Any]:
         return self.events.frame.schema[names.TIMESTAMP].metadata | {WINDOW: True}
 
-    def named(self, frame: DataFrame, aggregates: Iterable[Step], label: str, window: Step) -> DataFrame:
-        """Give the long layout: the window's id, the window, keys and aggregates under their own names."""
-        steps = [f"coalesce({label}, '')", window, *self.events.keys, *aggregates]
+    def named(
+        self,
+        frame: DataFrame,
+        aggregates: Iterable[Step],
+        label: str,
+        window: Step,
+        own: tuple[str, str] | None = None,
+    ) -> DataFrame:
+        """Give the long layout: the window's id, the window, keys and aggregates under their own names.
+
+        Where a window of the query has a measure of its own, begin and end in it stand after the window.
+        """
+        measures = [f"CAST({it} AS {self.measure_type})" for it in own or self.no_measures]
+        steps = [f"coalesce({label}, '')", window, *measures, *self.events.keys, *aggregates]
         result = selected(frame, {names.output(i): step for i, step in enumerate(steps)})
-        kept = [self._window_metadata, *(self.events.frame.schema[key].metadata for key in self.events.keys)]
+        schema = self.events.frame.schema
+        kept = [self._window_metadata, *({} for _ in measures), *(schema[key].metadata for key in self.events.keys)]
         for place, metadata in enumerate(kept, start=1):  # the way through Python, and a text, lose it
             result = result.withMetadata(names.output(place), metadata) if metadata else result
         return result.toDF(*self.query.outputs)
+
+    @property
+    def no_measures(self) -> tuple[str, ...]:
+        """Begin and end in a measure that a window does not have, where another one has."""
+        return ("NULL", "NULL") if self.query.measured else ()
 
 
 def _chosen(literals: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from muntin.aggregates import Expression
+from muntin.expressions import Expression
 
 _UNITS = {"seconds": 10**8, "millis": 10**11, "micros": 10**14, "nanos": 10**17}
 """The least number that is taken for one of these since 1970: from 1973 on for each, so that no two overlap."""

@@ -51,7 +51,7 @@ def plan_stream(
     columns = len(source.events.partials) or len(source.events.recipes)
     delay = options.watermark or Duration(0)
     work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
-    plan = choose_stream(work, source.query.windows, strategy, options, allowed, source.query.aggregates)
+    plan = choose_stream(work, source.query.periodic, strategy, options, allowed, source.query.aggregates)
     taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
 

@@ -96,7 +96,9 @@ def _finished(source: Source, frame: DataFrame, aggregates: Iterable[Step]) -> D
     """
     start, end = source.micros(f"{names.WINDOW}.start"), source.micros(f"{names.WINDOW}.`end`")
     timed = frame.withColumns({names.START: F.expr(start), names.RANGE: F.expr(f"{end} - {start}")})
-    labels = ", ".join(f"if({_has_instance(window)}, {literal(window.label)}, null)" for window in source.query.windows)
+    labels = ", ".join(
+        f"if({_has_instance(window)}, {literal(window.label)}, null)" for window in source.query.periodic
+    )
     ids = F.expr(f"if(spark_partition_id() < 0, null, array_compact(array({labels})))")
     labelled = timed.withColumn(names.LABELS, ids).withColumn(names.LABEL, F.explode(names.LABELS))
     return source.named(labelled, aggregates, names.LABEL, names.WINDOW)

@@ -1,15 +1,55 @@
-"""How Spark writes an expression, made the same for every build of it."""
+"""Columns and expressions of Spark that queries name: how they are told, and how Spark writes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
+
+from muntin.errors import QueryError
 
 _NAME = r"\b[xyz]_\d+\b"
 _ARROW = re.compile(rf"({_NAME}|\({_NAME}(?:, {_NAME})*\)) ->")
 _LAMBDA = re.compile(r"\bLambdaFunction\(")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expression:
+    """A column expression of Spark under a name; whether two are equal, only spark.input.equality can tell."""
+
+    value: Any
+    """A Spark column, or the name of a column."""
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Named = str | Expression
+"""The name of a column, or an expression of Spark."""
+
+
+def is_column(given: object) -> bool:
+    """Tell whether something is a Spark column, without loading Spark to know one."""
+    return type(given).__module__.startswith("pyspark.sql") and type(given).__name__ == "Column"
+
+
+def column_named(given: Any, what: str) -> Named:
+    """Take a name as it is and wrap a Spark column; refuse anything else, and say what it was given as.
+
+    >>> column_named("v", "min")
+    'v'
+    >>> column_named(3, "min")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: min was given 3 as a column. Use a column's name, or a Column.
+    """
+    if isinstance(given, Expression) or (isinstance(given, str) and given):
+        return given
+    if is_column(given):
+        return Expression(given, written(given))
+    raise QueryError(f"{what} was given {given!r} as a column. Use a column's name, or a Column.")
 
 
 def written(column: Any) -> str:

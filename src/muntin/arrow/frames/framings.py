@@ -1,0 +1,63 @@
+"""Which framing is whose: windows of each kind, as queries ask for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from muntin.arrow.frames.framing import (
+    BackRows,
+    BackTime,
+    Counted,
+    Deltas,
+    Framing,
+    Growing,
+    Moments,
+    OnColumn,
+    Periodic,
+    Punctuations,
+    Sessions,
+    Since,
+    Untils,
+    Whiles,
+)
+from muntin.arrow.frames.user import Users
+from muntin.window import (
+    Cumulating,
+    Delta,
+    Landmark,
+    LastRows,
+    LastTime,
+    Measured,
+    Punctuated,
+    Session,
+    Snapshot,
+    Until,
+    UserWindow,
+    While,
+    Window,
+    by_names,
+)
+
+FRAMINGS: dict[type, type[Framing]] = {
+    Window: Periodic,
+    Session: Sessions,
+    LastRows: BackRows,
+    LastTime: BackTime,
+    Cumulating: Growing,
+    Landmark: Since,
+    Snapshot: Moments,
+    Punctuated: Punctuations,
+    While: Whiles,
+    Delta: Deltas,
+    Until: Untils,
+    UserWindow: Users,
+}
+"""How each kind of window is framed; a measured one by its measure."""
+
+
+def framing(window: Any, number: int, columns: tuple[str, ...]) -> Framing:
+    """Frame a window that has a number in the query and watches some columns."""
+    window = by_names(window)
+    if isinstance(window, Measured):
+        return (Counted if window.on is None else OnColumn)(window, number, columns)
+    return FRAMINGS[type(window)](window, number, columns)

@@ -1,0 +1,78 @@
+"""Marks of rows: which end the open window before them, begin one, or end it after them.
+
+Every kernel goes on from what it kept of the rows of a key before these, and keeps what the next ones need.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from muntin.kernels.compiling import compiled
+
+ENDS_BEFORE = 1
+"""The open window, if any, ends before the row."""
+BEGINS = 2
+"""A window begins with the row, unless one is open."""
+ENDS_WITH = 4
+"""The open window ends after the row."""
+
+
+@compiled
+def session_codes(bounds, time, is_open, first, last, gap, longest):  # type: ignore[no-untyped-def]
+    """Mark rows that come a gap or more after the row before, or beyond the longest length (0 for none)."""
+    codes = np.full(len(time), BEGINS, np.int8)
+    for group in range(len(bounds) - 1):
+        for row in range(bounds[group], bounds[group + 1]):
+            if is_open[group]:
+                end = last[group] + gap
+                if longest > 0:
+                    end = min(end, first[group] + longest)
+                if time[row] >= end:
+                    codes[row] |= ENDS_BEFORE
+                    first[group] = time[row]
+            else:
+                is_open[group] = True
+                first[group] = time[row]
+            last[group] = time[row]
+    return codes
+
+
+@compiled
+def delta_codes(bounds, value, valid, is_known, first, distance):  # type: ignore[no-untyped-def]
+    """Mark rows whose value is further than a distance from that of the window's first row that has one."""
+    codes = np.full(len(value), BEGINS, np.int8)
+    for group in range(len(bounds) - 1):
+        for row in range(bounds[group], bounds[group + 1]):
+            if not valid[row]:
+                continue
+            if is_known[group] and abs(value[row] - first[group]) > distance:
+                codes[row] |= ENDS_BEFORE
+                is_known[group] = False
+            if not is_known[group]:
+                is_known[group] = True
+                first[group] = value[row]
+    return codes
+
+
+@compiled
+def until_codes(bounds, value, valid, is_known, total, function, bound):  # type: ignore[no-untyped-def]
+    """Mark rows at which an aggregate reaches a bound: 0 for a sum, 1 for the greatest, 2 for the least."""
+    codes = np.full(len(value), BEGINS, np.int8)
+    for group in range(len(bounds) - 1):
+        for row in range(bounds[group], bounds[group + 1]):
+            if valid[row]:
+                if not is_known[group]:
+                    total[group] = value[row]
+                elif function == 0:
+                    total[group] += value[row]
+                elif function == 1:
+                    total[group] = max(total[group], value[row])
+                else:
+                    total[group] = min(total[group], value[row])
+                is_known[group] = True
+            if not is_known[group]:
+                continue
+            if (function == 2 and total[group] <= bound) or (function != 2 and total[group] >= bound):
+                codes[row] |= ENDS_WITH
+                is_known[group] = False
+    return codes

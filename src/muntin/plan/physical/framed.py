@@ -1,0 +1,74 @@
+"""Windows that only the rows of a key in order tell: how many instances are expected of them, and what they cost."""
+
+from __future__ import annotations
+
+from math import exp
+
+from muntin.aggregates import Aggregate
+from muntin.plan.physical.plans import Group
+from muntin.plan.physical.prices import Amounts, added
+from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.work import WRITTEN, Work
+from muntin.window import (
+    AnyWindow,
+    Cumulating,
+    Landmark,
+    LastRows,
+    LastTime,
+    Measured,
+    Session,
+    Snapshot,
+    Window,
+)
+
+ROWS_APART = 10
+"""Rows that an instance is taken to have where nobody can know: rows themselves begin and end it."""
+SESSION_ROW = 2.2
+"""What a row of plain Spark's sessions costs, in rows shuffled and sorted: it is sorted twice and merged."""
+
+
+def instances(work: Work, window: AnyWindow) -> float:
+    """Estimate the instances of a window of any kind; of sessions as if rows came at random."""
+    s = work.statistics
+    match window:
+        case Window():
+            return work.instances(window)
+        case Session():
+            return s.keys + s.rows * exp(-min(700.0, float(s.rate) * int(window.gap)))
+        case Measured(on=None):
+            return s.rows / window.slide
+        case LastTime():
+            return s.rows / window.every
+        case LastRows():
+            return work.instances(Window(window.slide))
+        case Cumulating():
+            return work.instances(Window(window.range)) * window.range / window.step
+        case Landmark():
+            return s.keys * max(1.0, s.span / window.step)
+        case Snapshot():
+            return float(s.rows)
+    return s.rows / ROWS_APART
+
+
+def ordered(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...], watched: int) -> Group:
+    """Price windows that are read together from the rows of every key in order; windows may watch some columns."""
+    out = sum(instances(work, window) for window in windows)
+    units = ordered_amounts(work, len(windows), out, watched)
+    return Group(windows, Shape.ORDERED, work.prices.of(units), out, aggregates=aggregates)
+
+
+def ordered_amounts(work: Work, windows: int, out: float, watched: int) -> Amounts:
+    """Count the units of work: rows are read, sorted, sent to Python and cut, and instances come back."""
+    rows = work.statistics.rows
+    own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * work.wide, "column": rows * watched}
+    own["element"] = rows * (1 + work.columns + windows) + (1 + work.columns) * WRITTEN * out
+    return added(own, work.reading(), work.sent_rows(), work.returned(out))
+
+
+def plain_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:
+    """Price sessions as plain Spark evaluates them, each alone."""
+    rows, each = work.statistics.rows, len(windows)
+    out = sum(instances(work, window) for window in windows)
+    own = {"branch": each, "stage": each, "exchange": SESSION_ROW * each * rows * work.wide, "emit": out * work.wide}
+    cost = work.prices.of(added(own, work.reading(each)))
+    return Group(windows, Shape.INDEPENDENT, cost, out, aggregates=aggregates)

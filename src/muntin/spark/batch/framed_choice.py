@@ -1,0 +1,92 @@
+"""The physical plan of a batch query with windows of other kinds: all in order together, or periodic ones apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from muntin.errors import UnsupportedError
+from muntin.plan.physical import framed
+from muntin.plan.physical.batch import WORTHWHILE, WORTHWHILE_FOR_FEW
+from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.work import Work
+from muntin.plan.statistics import Statistics
+from muntin.spark.batch.choice import plan_batch, prices, work_of
+from muntin.spark.input.source import Source
+from muntin.spark.input.statistics import measure
+from muntin.spark.workers.layout import obstacle
+from muntin.window import AnyWindow, Session, Window
+
+
+def plan_framed(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
+    """Choose how a query is evaluated in which a window is on no grid of time."""
+    if statistics is None:
+        statistics = measure(source.events)
+    charged, hint = prices(source.events)
+    work = work_of(source.events, statistics, charged)
+    weighed = sorted(_ways(source, work, strategy), key=lambda plan: plan.cost)
+    if not weighed:
+        raise _refusal(source, strategy)
+    best = weighed[0]
+    plain = next((plan for plan in weighed if all(group.shape is Shape.INDEPENDENT for group in plan.groups)), None)
+    share = WORTHWHILE if len(source.query.windows) > 2 else WORTHWHILE_FOR_FEW
+    if plain is not None and best.cost > share * plain.cost:
+        best = plain
+    notes = (*best.notes, *_notes(source, best), *(line for line in hint if line not in best.notes))
+    return replace(best, alternatives=tuple((_name(plan), plan.cost) for plan in weighed), notes=notes)
+
+
+def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
+    """Yield every plan that a strategy names: all windows in order, or periodic ones in shapes of their own."""
+    query, watched = source.query, len(source.watching.watched)
+    others = tuple(window for window in query.windows if not isinstance(window, Window))
+    able = obstacle(source.events) is None
+    if able and strategy in ("auto", "kernel", "ordered"):
+        together = framed.ordered(work, query.windows, query.aggregates, watched)
+        yield PhysicalPlan((together,), strategy, work.statistics)
+    apart: list[Group] = []
+    if able and strategy in ("auto", "kernel"):
+        apart.append(framed.ordered(work, others, query.aggregates, watched))
+    if all(_is_plain(window) for window in others) and strategy in ("auto", "independent"):
+        apart.append(framed.plain_sessions(work, others, query.aggregates))
+    for group in apart:
+        if not query.periodic:
+            if group.windows != query.windows or group.shape is Shape.INDEPENDENT:
+                yield PhysicalPlan((group,), strategy, work.statistics)
+            continue
+        periodic = plan_batch(source, strategy, work.statistics, query.periodic)
+        yield replace(periodic, groups=(*periodic.groups, group))
+
+
+def _is_plain(window: AnyWindow) -> bool:
+    """Tell whether plain Spark has such a window."""
+    return isinstance(window, Session) and window.longest is None
+
+
+def _name(plan: PhysicalPlan) -> str:
+    return " + ".join(dict.fromkeys(group.shape.name.lower() for group in plan.groups))
+
+
+def _notes(source: Source, plan: PhysicalPlan) -> Iterator[str]:
+    if not any(group.shape is Shape.ORDERED for group in plan.groups):
+        return
+    yield "the rows of a key are one task's work, in order"
+    if rows := [window.label for window in source.query.windows if not window.deterministic]:
+        yield f"{', '.join(rows)}: where an instance begins is known only when it ends, so rows are kept for it"
+
+
+def _refusal(source: Source, strategy: str) -> UnsupportedError:
+    """Say why there is no plan."""
+    others = [
+        window.label for window in source.query.windows if not isinstance(window, Window) and not _is_plain(window)
+    ]
+    if reason := obstacle(source.events):
+        return UnsupportedError(
+            f"window {(others or [source.query.windows[0].label])[0]!r} needs the rows of a key in order, in kernels, "
+            f"and {reason}. Use other aggregates or keys, or ask for them in a query of their own."
+        )
+    return UnsupportedError(
+        f"strategy {strategy!r} is for windows that plain Spark has, and {others[0]!r} is none. "
+        "Use strategy='auto' or 'kernel'."
+    )

@@ -1,0 +1,124 @@
+"""The columns that windows watch beside the time, and those that rows of one time are ordered by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from muntin import names
+from muntin.errors import QueryError
+from muntin.expressions import Expression, Named
+from muntin.spark.input.checking import column_of, expression, first_line, folding
+from muntin.spark.input.travel import travels
+from muntin.window import AnyWindow, Landmark, Watch
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is read of the input for the sake of windows, under safe names."""
+
+    columns: dict[str, Column]
+    """The columns that windows watch, and those that rows of one time are ordered by."""
+    watched: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    of: tuple[tuple[str, ...], ...] = ()
+    """The columns that every window of the query watches, in its own order."""
+    whole: bool = True
+    """Whether all measures are whole numbers."""
+
+
+NOTHING = Watching({})
+
+
+def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[Any]) -> Watching:
+    """Check the columns that windows watch; nothing runs."""
+    order = [expression(df, given, "order_by") for given in order_by]
+    watches = list(dict.fromkeys(watch for window in windows for watch in window.watches))
+    if not watches and not order:
+        return NOTHING
+    types = _types(df, [*(watch.column for watch in watches), *order])
+    safe = {watch: names.watched(place) for place, watch in enumerate(watches)}
+    columns = {safe[watch]: _read(df, watch, given, windows) for watch, given in zip(watches, types, strict=False)}
+    ordered = {names.order(place): _column(given) for place, given in enumerate(order)}
+    measures = [safe[window.watches[0]] for window in windows if window.measure not in (None, "rows")]
+    numbers = dict(zip(safe.values(), types, strict=False))
+    lengths = [number for window in windows if window.measure for number in _lengths(window)]
+    whole = all(isinstance(numbers[name], T.IntegralType) for name in measures) and all(
+        isinstance(number, int) for number in lengths
+    )
+    of = tuple(tuple(safe[watch] for watch in window.watches) for window in windows)
+    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole)
+
+
+def _lengths(window: Any) -> list[Any]:
+    return [getattr(window, name) for name in ("range", "slide", "offset") if window.kind == "measured"]
+
+
+def _types(df: DataFrame, columns: list[Named]) -> list[T.DataType]:
+    """Ask Spark for the types of columns."""
+    fold = folding(df)
+    known = {fold(name) for name in df.columns}
+    for column in columns:
+        name = column.value if isinstance(column, Expression) else column
+        if isinstance(name, str) and fold(name) not in known:
+            listed = ", ".join(map(repr, df.columns)) or "none"
+            raise QueryError(f"no column {name!r} in the input, which a window watches. Its columns are {listed}.")
+    try:
+        return [field.dataType for field in df.select(*map(column_of, columns)).schema]
+    except AnalysisException as error:
+        raise QueryError(f"the columns that windows watch cannot be read: {first_line(error)}") from error
+
+
+def _read(df: DataFrame, watch: Watch, given: T.DataType, windows: Iterable[AnyWindow]) -> Column:
+    """Give a watched column as windows take it; refuse types that tell them nothing."""
+    label = next(window.label for window in windows if watch in window.watches)
+    kind, column = given.simpleString(), _column(watch.column)
+    match watch.role:
+        case "condition":
+            if not isinstance(given, T.BooleanType):
+                raise QueryError(
+                    f"window {label!r} takes {str(watch.column)!r} for a condition, which is of type {kind}. "
+                    "Use a boolean column or a condition, such as F.col('speed') > 120."
+                )
+            return F.coalesce(column, F.lit(False))
+        case "number":
+            if isinstance(given, T.IntegralType):
+                return column.cast("bigint")
+            if not isinstance(given, T.NumericType):
+                raise QueryError(
+                    f"window {label!r} takes {str(watch.column)!r} for a number, which is of type {kind}. "
+                    "Use a numeric column."
+                )
+            return column.cast("double")
+    if not travels(given):
+        raise QueryError(f"window {label!r} watches {str(watch.column)!r} of type {kind}, which Arrow does not carry.")
+    return column
+
+
+def _column(given: Named) -> Column:
+    read = column_of(given)
+    return F.col(read) if isinstance(read, str) else read
+
+
+def placed(df: DataFrame, windows: tuple[AnyWindow, ...], *, zoned: bool) -> tuple[AnyWindow, ...]:
+    """Give landmarks of a wall clock as instants of the session's time zone, where times are instants."""
+    return tuple(_placed(df, one, zoned=zoned) if isinstance(one, Landmark) else one for one in windows)
+
+
+def _placed(df: DataFrame, window: Landmark, *, zoned: bool) -> Landmark:
+    if not window.local:
+        return window
+    if not zoned:
+        return window.at(window.since)
+    zone = ZoneInfo(str(df.sparkSession.conf.get("spark.sql.session.timeZone")))
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    clock = (epoch + timedelta(microseconds=window.since)).replace(tzinfo=zone)
+    return window.at((clock - epoch) // timedelta(microseconds=1))

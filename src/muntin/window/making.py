@@ -1,0 +1,95 @@
+"""Tumbling and hopping windows by time, by rows of a key, by a column, and mixed."""
+
+from __future__ import annotations
+
+from typing import Any, Never, overload
+
+from muntin.errors import QueryError, UnsupportedError
+from muntin.window.lengths import Length
+from muntin.window.measured import LastRows, LastTime, Measured, RowCount
+from muntin.window.periodic import Window
+
+AnyLength = Length | RowCount | float
+
+
+@overload
+def tumbling(range: Length, *slide: Never, offset: Length = 0, id: str | None = None) -> Window: ...
+
+
+@overload
+def tumbling(range: RowCount, *slide: Never, id: str | None = None) -> Measured: ...
+
+
+@overload
+def tumbling(range: float, *slide: Never, offset: float = 0, on: Any, id: str | None = None) -> Measured: ...
+
+
+def tumbling(range: Any, *slide: Never, offset: Any = 0, on: Any = None, id: str | None = None) -> Any:
+    """Make a window whose instances follow one another without overlap.
+
+    >>> tumbling("20 minutes", id="20 min").label, tumbling(RowCount(100)).label, tumbling(10, on="km").label
+    ('20 min', '100 rows', '10 km')
+    >>> tumbling("1 hour", "5 min")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: a tumbling window has no slide. Use mt.hopping('1 hour', '5 min'), or offset='5 min'.
+    """
+    if slide:
+        given = repr(slide[0])
+        raise QueryError(f"a tumbling window has no slide. Use mt.hopping({range!r}, {given}), or offset={given}.")
+    return _made(range, range, offset, on, id)
+
+
+@overload
+def hopping(range: Length, slide: Length, *more: Never, offset: Length = 0, id: str | None = None) -> Window: ...
+
+
+@overload
+def hopping(range: RowCount, slide: RowCount, *more: Never, id: str | None = None) -> Measured: ...
+
+
+@overload
+def hopping(
+    range: float, slide: float, *more: Never, offset: float = 0, on: Any, id: str | None = None
+) -> Measured: ...
+
+
+@overload
+def hopping(range: RowCount, slide: str, *more: Never, offset: Length = 0, id: str | None = None) -> LastRows: ...
+
+
+@overload
+def hopping(range: str, slide: RowCount, *more: Never, id: str | None = None) -> LastTime: ...
+
+
+def hopping(range: Any, slide: Any, *more: Never, offset: Any = 0, on: Any = None, id: str | None = None) -> Any:
+    """Make a window whose instances begin every slide; slide = range equals tumbling.
+
+    >>> hopping("1 hour", "5 minutes").label, hopping(10, 5, on="km").label
+    ('1h/5m', '10/5 km')
+    >>> hopping(RowCount(10), "5 s").label, hopping("1 hour", RowCount(50)).label
+    ('last 10 rows every 5s', 'last 1h every 50 rows')
+    """
+    if more:
+        raise QueryError(f"a hopping window takes a range and a slide. Use offset={more[0]!r} for where it begins.")
+    return _made(range, slide, offset, on, id)
+
+
+def _made(range: Any, slide: Any, offset: Any, on: Any, id: str | None) -> Any:
+    counted = isinstance(range, RowCount), isinstance(slide, RowCount)
+    if on is not None:
+        if any(isinstance(length, str | RowCount) for length in (range, slide)):
+            raise UnsupportedError(
+                f"a window on a column takes numbers, not {range!r} and {slide!r}. "
+                "Use numbers, or mt.user_window for measures that are mixed."
+            )
+        return Measured(range, slide, offset, on, id)
+    match counted:
+        case (True, True):
+            return Measured(range.count, slide.count, offset, None, id)
+        case (True, False):
+            return LastRows(range.count, slide, offset, id)
+        case (False, True):
+            if offset:
+                raise QueryError("a window that rows end has no offset. Rows are counted from the first one.")
+            return LastTime(range, slide.count, id)
+    return Window(range, slide, offset, id)

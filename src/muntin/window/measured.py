@@ -1,0 +1,232 @@
+"""Windows in another measure than time: rows of a key, or a column that does not fall; and both mixed with time."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from typing import Any, ClassVar
+
+from muntin.duration import Duration
+from muntin.errors import QueryError
+from muntin.expressions import Named, column_named
+from muntin.window.kind import Instance, Kind, Watch
+from muntin.window.lengths import Length, check_id, duration, number, of_window, offset_of
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount:
+    """A length that is counted in rows of a key.
+
+    >>> RowCount(100)
+    RowCount(count=100)
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
+            raise QueryError(f"{self.count!r} is no count of rows. Use a whole number from 1 on.")
+
+    def __str__(self) -> str:
+        return f"{self.count} row{'' if self.count == 1 else 's'}"
+
+
+def rows(count: int) -> RowCount:
+    """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
+
+    >>> str(rows(100))
+    '100 rows'
+    """
+    return RowCount(count)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Kind):
+    """The stretches [offset + k·slide, … + range) of the number of a row, or of a column that never falls.
+
+    An instance is given when it is complete: a row at or beyond its end has come, or so many rows are there. Rows are
+    counted from 0. Instances of a column may begin before the first row, as those of time do.
+
+    >>> [instance[2:] for instance in Measured(4, 2).over([10, 20, 30, 40, 50, 60])]
+    [(0, 4, 0, 4), (2, 6, 2, 6)]
+    >>> [instance[2:] for instance in Measured(10, 5, on="km").over([1, 2, 3, 4], [2, 6, 11, 19])]
+    [(0, 1, -5, 5), (0, 2, 0, 10), (1, 3, 5, 15)]
+    """
+
+    kind: ClassVar[str] = "measured"
+
+    range: Number
+    slide: Number
+    offset: Number
+    on: Named | None
+    """The column, or None for rows."""
+    id: str | None = field(default=None, compare=False)
+
+    def __init__(
+        self,
+        range: Number,
+        slide: Number | None = None,
+        offset: Number = 0,
+        on: Any = None,
+        id: str | None = None,
+    ) -> None:
+        check_id(id)
+        lengths = {"range": range, "slide": range if slide is None else slide, "offset": offset}
+        numbers = {name: number(name, value, id) for name, value in lengths.items()}
+        for name in ("range", "slide"):
+            if numbers[name] <= 0:
+                raise QueryError(f"{name} {numbers[name]} is not positive{of_window(id)}. Use a {name} above 0.")
+        if numbers["slide"] > numbers["range"]:
+            raise QueryError(
+                f"slide {numbers['slide']} exceeds range {numbers['range']}{of_window(id)}. "
+                f"Use a slide of at most {numbers['range']}."
+            )
+        if on is None and numbers["offset"]:
+            raise QueryError(f"a window of rows has no offset{of_window(id)}. Rows are counted from the first one.")
+        column = None if on is None else column_named(on, "on")
+        for name, value in (numbers | {"on": column, "id": id}).items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def text(self) -> str:
+        """The lengths and the measure.
+
+        >>> Measured(100).label, Measured(100, 10).label, Measured(10, 5, on="km").label
+        ('100 rows', '100/10 rows', '10/5 km')
+        """
+        slide = "" if self.slide == self.range else f"/{self.slide}"
+        offset = f"+{self.offset}" if self.offset else ""
+        return f"{self.range}{slide}{offset} {self.measure}"
+
+    @property
+    def measure(self) -> str:
+        """What instances begin and end in."""
+        return "rows" if self.on is None else str(self.on)
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The column, if it is not rows."""
+        return () if self.on is None else (Watch(self.on, "number"),)
+
+    def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
+        """Give the lengths and the column."""
+        lengths = {"range": self.range, "slide": self.slide, "offset": self.offset}
+        return {"kind": self.kind} | lengths | {"on": None if self.on is None else str(self.on)}
+
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
+        """Yield the instances that are complete."""
+        places: Sequence[Any] = range(len(times)) if self.on is None else columns[0]
+        if not times:
+            return
+        step = 0 if self.on is None else floor((places[0] - self.range - self.offset) / self.slide) + 1
+        while (begin := self.offset + step * self.slide) <= places[-1]:
+            stop = begin + self.range
+            lo, hi = bisect_left(places, begin), bisect_left(places, stop)
+            if lo < hi and (hi < len(times) or (self.on is None and stop == hi)):
+                yield Instance(times[lo], times[min(hi, len(times) - 1)], lo, hi, begin, stop)
+            step += 1
+
+
+@dataclass(frozen=True, slots=True)
+class LastRows(Kind):
+    """The last rows of a key at every slide of time in which rows came: 'the last ten rows every five seconds'.
+
+    It is given when there are so many rows. Which row it begins with is known only when it ends.
+
+    >>> [instance[:4] for instance in LastRows(3, "5 us").over([1, 2, 3, 4, 11, 12])]
+    [(2, 5, 1, 4), (4, 15, 3, 6)]
+    """
+
+    kind: ClassVar[str] = "last rows"
+
+    count: int
+    slide: Duration
+    offset: Duration
+    id: str | None = field(default=None, compare=False)
+
+    def __init__(self, count: int, slide: Length, offset: Length = 0, id: str | None = None) -> None:
+        check_id(id)
+        every = duration("slide", slide, id)
+        shift = offset_of(offset, id)
+        fields = {"count": RowCount(count).count, "slide": every, "offset": Duration(shift % every), "id": id}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def text(self) -> str:
+        """The lengths."""
+        offset = f"+{self.offset}" if self.offset else ""
+        return f"last {RowCount(self.count)} every {self.slide}{offset}"
+
+    @property
+    def measure(self) -> str:
+        """What instances begin and end in."""
+        return "rows"
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a begin is known when its row comes: no."""
+        return False
+
+    def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
+        """Give the number of rows, the slide and the offset."""
+        lengths = {"slide": self.slide, "offset": self.offset}
+        told = {name: str(length) for name, length in lengths.items()}
+        return {"kind": self.kind, "count": self.count} | told
+
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
+        """Yield the last rows at the end of every slide that has rows."""
+        slide = int(self.slide)
+        for end in sorted({time - (time - int(self.offset)) % slide + slide for time in times}):
+            hi = bisect_left(times, end)
+            if hi >= self.count:
+                yield Instance(times[hi - self.count], end, hi - self.count, hi, hi - self.count, hi)
+
+
+@dataclass(frozen=True, slots=True)
+class LastTime(Kind):
+    """The last stretch of time whenever so many more rows have come: 'the last hour every fifty rows'.
+
+    The row after them ends it, or the end of the input. Which row it begins with is known only then.
+
+    >>> [instance[:4] for instance in LastTime("10 us", 2).over([1, 5, 12, 13, 30])]
+    [(2, 12, 1, 2)]
+    """
+
+    kind: ClassVar[str] = "last time"
+
+    range: Duration
+    every: int
+    id: str | None = field(default=None, compare=False)
+
+    def __init__(self, range: Length, every: int, id: str | None = None) -> None:
+        check_id(id)
+        fields = {"range": duration("range", range, id), "every": RowCount(every).count, "id": id}
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def text(self) -> str:
+        """The lengths."""
+        return f"last {self.range} every {RowCount(self.every)}"
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a begin is known when its row comes: no."""
+        return False
+
+    def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
+        """Give the range and the number of rows."""
+        return {"kind": self.kind, "range": str(self.range), "every": self.every}
+
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
+        """Yield what lies in the range before the row that ends it."""
+        for hi in range(self.every, len(times) + 1, self.every):
+            end = times[min(hi, len(times) - 1)]
+            lo = bisect_left(times, end - int(self.range))
+            if lo < hi:
+                yield Instance(end - int(self.range), end, lo, hi)

@@ -1,0 +1,121 @@
+"""Windows of a user's own: a discretizer is given the rows of a key in order and says which windows begin and end.
+
+This is Cutty's f_disc, with ends that are exclusive: a window that ends with a row does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from muntin.errors import QueryError
+from muntin.expressions import Named, column_named
+from muntin.window.kind import Instance, Kind, Watch
+from muntin.window.lengths import check_id, of_window
+
+
+@dataclass(frozen=True, slots=True)
+class UserWindow(Kind):
+    """What a discretizer makes of rows.
+
+    Its method `step(state, time, *values)` takes one row and gives the next state, how many windows begin with the
+    row, and how many of those that are open, oldest first, end before it; or which, by the numbers of the rows that
+    they began with. `steps` takes whole arrays and gives arrays. A function stands for a step.
+
+    >>> def every_third(state, time):
+    ...     return state + 1, int(state % 3 == 0), int(state % 3 == 0 and state > 0)
+    >>> [instance[:4] for instance in UserWindow(every_third, initial=0).over([1, 2, 3, 4])]
+    [(1, 4, 0, 3), (4, 4, 3, 4)]
+    """
+
+    kind: ClassVar[str] = "user"
+
+    discretizer: Any
+    columns: tuple[Named, ...]
+    initial: Any
+    """The state before the first row of a key: what JSON can hold."""
+    fifo: bool
+    """Whether the window that began first must end first."""
+    complete: bool
+    """Whether only windows are given that ended, and not those that are open at the end of the input."""
+    version: int
+    """The version of the state: a checkpoint of another one is refused."""
+    id: str | None = field(default=None, compare=False)
+
+    def __init__(
+        self,
+        discretizer: Any,
+        columns: Any = (),
+        initial: Any = None,
+        fifo: bool = True,
+        complete: bool = False,
+        version: int = 1,
+        id: str | None = None,
+    ) -> None:
+        check_id(id)
+        methods = [name for name in ("step", "steps") if callable(getattr(discretizer, name, None))]
+        if not methods and not callable(discretizer):
+            raise QueryError(
+                f"{discretizer!r} is no discretizer{of_window(id)}. Use a function of state, time and values, "
+                "or an object with a method step or steps."
+            )
+        given = (columns,) if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
+        fields = {
+            "discretizer": discretizer,
+            "columns": tuple(column_named(column, "a user window") for column in given),
+            "initial": getattr(discretizer, "initial", None) if initial is None else initial,
+            "fifo": fifo,
+            "complete": complete,
+            "version": version,
+            "id": id,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def text(self) -> str:
+        """The name of the discretizer."""
+        return str(getattr(self.discretizer, "__name__", type(self.discretizer).__name__))
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The columns that the discretizer takes."""
+        return tuple(Watch(column, "any") for column in self.columns)
+
+    def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
+        """Give the name of the discretizer, its columns and the version of its state."""
+        known = getattr(self.discretizer, "__name__", type(self.discretizer).__name__)
+        return {
+            "kind": self.kind,
+            "discretizer": known,
+            "columns": [str(column) for column in self.columns],
+            "version": self.version,
+        }
+
+    def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
+        """Yield the windows in the order of their ends; the end of the input ends those that are open."""
+        step, state = getattr(self.discretizer, "step", self.discretizer), self.initial
+        begun: list[int] = []
+        for row, (time, *values) in enumerate(zip(times, *columns, strict=True)):
+            state, begins, ends = step(state, time, *values)
+            for lo in begun[:ends] if isinstance(ends, int) else list(ends):
+                begun.remove(lo)
+                yield Instance(times[lo], time, lo, row)
+            begun += [row] * begins
+        if not self.complete:
+            yield from (Instance(times[lo], times[-1], lo, len(times)) for lo in begun)
+
+
+def user_window(
+    discretizer: Any,
+    columns: Any = (),
+    *,
+    initial: Any = None,
+    fifo: bool = True,
+    complete: bool = False,
+    version: int = 1,
+    id: str | None = None,
+) -> UserWindow:
+    """Make a window of a user's own: a function or object that says which windows begin and end with every row."""
+    return UserWindow(discretizer, columns, initial, fifo, complete, version, id)
