@@ -71,7 +71,7 @@ def asked(
     source = prepare(df, "ts", by, named, aggregates)
     given = None if isinstance(windows, WindowRegistry) else source.query.windows
     kept = fingerprint(source, "columnar", given, buckets if by else 1)
-    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.windows, kept)
+    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.periodic, kept)
 
 
 def simple(rows: Sequence[tuple[float, str | None, int]], base: datetime = BASE) -> pa.Table:

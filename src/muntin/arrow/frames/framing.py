@@ -327,13 +327,13 @@ class Sessions(Run):
         return session_codes(stretch.new_bounds, stretch.new_time, *state, int(self.window.gap), longest)
 
     def _close(self, stretch: Stretch) -> Flags:
-        """Tell where the session's end has passed, and no row is known that goes on with it."""
+        """Tell where no row that comes can go on with the session, and none is known that does."""
         first, latest = (stretch.memory[self.slot(name)] for name in ("first", "latest"))
-        end = latest + int(self.window.gap)
+        until = latest + int(self.window.gap) + 1
         if self.window.longest is not None:
-            end = np.minimum(end, first + int(self.window.longest))
+            until = np.minimum(until, first + int(self.window.longest))
         is_open = stretch.memory[self.slot("open")]
-        close = is_open & (stretch.ended | ((end <= stretch.by) & (stretch.following >= end)))
+        close = is_open & (stretch.ended | ((until <= stretch.by) & (stretch.following >= until)))
         is_open[close] = False
         return np.asarray(close)
 

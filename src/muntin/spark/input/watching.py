@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
-from muntin.expressions import Expression, Named
+from muntin.expressions import Expression, Named, is_column, written
 from muntin.spark.input.checking import column_of, expression, first_line, folding
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch
@@ -33,14 +33,30 @@ class Watching:
     """The columns that every window of the query watches, in its own order."""
     whole: bool = True
     """Whether all measures are whole numbers."""
+    directions: tuple[str, ...] = ()
+    """How each of the columns that rows of one time are ordered by is sorted, as Spark writes it."""
 
+    @property
+    def sorting(self) -> list[Column]:
+        """The columns that rows of one time are ordered by, each in its direction."""
+        return [DIRECTIONS[how](F.col(name)) for name, how in zip(self.order, self.directions, strict=True)]
+
+
+DIRECTIONS: dict[str, Callable[[Column], Column]] = {
+    "ASC NULLS FIRST": lambda column: column.asc_nulls_first(),
+    "ASC NULLS LAST": lambda column: column.asc_nulls_last(),
+    "DESC NULLS FIRST": lambda column: column.desc_nulls_first(),
+    "DESC NULLS LAST": lambda column: column.desc_nulls_last(),
+}
+"""The ways to sort, as Spark writes them."""
 
 NOTHING = Watching({})
 
 
 def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[Any]) -> Watching:
     """Check the columns that windows watch; nothing runs."""
-    order = [expression(df, given, "order_by") for given in order_by]
+    sorting = [_sorted_by(df, given) for given in order_by]
+    order = [column for column, _ in sorting]
     watches = list(dict.fromkeys(watch for window in windows for watch in window.watches))
     if not watches and not order:
         return NOTHING
@@ -55,7 +71,23 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
         isinstance(number, int) for number in lengths
     )
     of = tuple(tuple(safe[watch] for watch in window.watches) for window in windows)
-    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole)
+    directions = tuple(direction for _, direction in sorting)
+    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole, directions)
+
+
+def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
+    """Give a column that rows of one time are ordered by, and its direction: F.desc('v') has one, 'v' goes up."""
+    name, direction = written(given) if is_column(given) else "", ""
+    for how in DIRECTIONS:
+        if name.endswith(f" {how}"):
+            name, direction = name.removesuffix(f" {how}"), how
+    if not direction:
+        return expression(df, given, "order_by"), next(iter(DIRECTIONS))
+    if name not in df.columns:
+        raise QueryError(
+            f"order_by sorts by {name!r}, which is no column. Add it to the input, and use F.desc of that."
+        )
+    return Expression(name, name), direction
 
 
 def _lengths(window: Any) -> list[Any]:
