@@ -129,7 +129,7 @@ class Users(Framing):
             return rows
         count = self._count(stretch, item, ends, "end")
         if count > len(begun):
-            what = f"the discretizer ends {count} windows where {len(begun)} are open"
+            what = f"the discretizer ends {count} window{'s' * (count > 1)} where {len(begun)} are open"
             raise stretch.fail(self.window.label, item, what)
         return begun[:count]
 

@@ -16,7 +16,7 @@ from pyspark.sql import types as T
 from muntin import names
 from muntin.errors import QueryError
 from muntin.expressions import Expression, Named, is_column, written
-from muntin.spark.input.checking import column_of, expression, first_line, folding
+from muntin.spark.input.checking import ATOMS, column_of, expression, first_line, folding
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch
 
@@ -60,9 +60,13 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
     watches = list(dict.fromkeys(watch for window in windows for watch in window.watches))
     if not watches and not order:
         return NOTHING
-    types = _types(df, [*(watch.column for watch in watches), *order])
+    watchers = [next(window.label for window in windows if watch in window.watches) for watch in watches]
+    readers = [(watch.column, f"window {label!r} watches") for watch, label in zip(watches, watchers, strict=True)]
+    types = _types(df, [*readers, *((column, "order_by names") for column in order)])
+    _check_order(df, order, types[len(watches) :])
     safe = {watch: names.watched(place) for place, watch in enumerate(watches)}
-    columns = {safe[watch]: _read(df, watch, given, windows) for watch, given in zip(watches, types, strict=False)}
+    read = zip(watches, watchers, types, strict=False)
+    columns = {safe[watch]: _read(watch, label, given) for watch, label, given in read}
     ordered = {names.order(place): _column(given) for place, given in enumerate(order)}
     measures = [safe[window.watches[0]] for window in windows if window.measure not in (None, "rows")]
     numbers = dict(zip(safe.values(), types, strict=False))
@@ -94,24 +98,39 @@ def _lengths(window: Any) -> list[Any]:
     return [getattr(window, name) for name in ("range", "slide", "offset") if window.kind == "measured"]
 
 
-def _types(df: DataFrame, columns: list[Named]) -> list[T.DataType]:
-    """Ask Spark for the types of columns."""
+def _types(df: DataFrame, columns: list[tuple[Named, str]]) -> list[T.DataType]:
+    """Ask Spark for the types of columns, each told with who reads it."""
     fold = folding(df)
     known = {fold(name) for name in df.columns}
-    for column in columns:
+    for column, reader in columns:
         name = column.value if isinstance(column, Expression) else column
         if isinstance(name, str) and fold(name) not in known:
             listed = ", ".join(map(repr, df.columns)) or "none"
-            raise QueryError(f"no column {name!r} in the input, which a window watches. Its columns are {listed}.")
+            is_field = fold(name.partition(".")[0]) in known
+            hint = f" Use F.col({name!r}) for a field within a column." if is_field else ""
+            raise QueryError(f"no column {name!r} in the input, which {reader}. Its columns are {listed}.{hint}")
     try:
-        return [field.dataType for field in df.select(*map(column_of, columns)).schema]
+        return [field.dataType for field in df.select(*(column_of(column) for column, _ in columns)).schema]
     except AnalysisException as error:
         raise QueryError(f"the columns that windows watch cannot be read: {first_line(error)}") from error
 
 
-def _read(df: DataFrame, watch: Watch, given: T.DataType, windows: Iterable[AnyWindow]) -> Column:
+def _check_order(df: DataFrame, order: Iterable[Named], types: Iterable[T.DataType]) -> None:
+    """Refuse types that Spark cannot sort by; it is asked of those that have parts."""
+    for column, given in zip(order, types, strict=True):
+        if isinstance(given, (*ATOMS, T.StringType)):
+            continue
+        try:
+            _ = df.sort(_column(column)).schema
+        except AnalysisException as error:
+            kind = given.simpleString()
+            raise QueryError(
+                f"order_by has {str(column)!r} of type {kind}, which Spark cannot sort by. Use another column."
+            ) from error
+
+
+def _read(watch: Watch, label: str, given: T.DataType) -> Column:
     """Give a watched column as windows take it; refuse types that tell them nothing."""
-    label = next(window.label for window in windows if watch in window.watches)
     kind, column = given.simpleString(), _column(watch.column)
     match watch.role:
         case "condition":
