@@ -13,12 +13,13 @@ from muntin.window.lengths import Length, check_id, duration
 
 @dataclass(frozen=True, slots=True)
 class Session(Kind):
-    """Rows between which no gap is as long as the gap; it ends one gap after its last row, as Spark's sessions do.
+    """Rows between which no gap is longer than the gap; it ends one gap after its last row, as Spark's sessions do.
 
-    A session that has a longest length ends there, and the row that comes then begins the next one.
+    A row that comes exactly one gap after another is of the same session. A session that has a longest length ends
+    there, and the row that comes then begins the next one.
 
-    >>> [instance[:4] for instance in Session("5 us").over([0, 1, 2, 6, 7, 15])]
-    [(0, 12, 0, 5), (15, 20, 5, 6)]
+    >>> [instance[:4] for instance in Session("5 us").over([0, 1, 2, 7, 13])]
+    [(0, 12, 0, 4), (13, 18, 4, 5)]
     >>> [instance[:4] for instance in Session("4 us", longest="6 us").over([0, 3, 5, 7, 9])]
     [(0, 6, 0, 3), (7, 13, 3, 5)]
     """
@@ -54,10 +55,14 @@ class Session(Kind):
         """Yield the sessions of one key."""
         lo = 0
         for hi in range(1, len(times) + 1):
-            if hi < len(times) and times[hi] < self._end(times[lo], times[hi - 1]):
+            if hi < len(times) and self._goes_on(times[lo], times[hi - 1], times[hi]):
                 continue
             yield Instance(times[lo], self._end(times[lo], times[hi - 1]), lo, hi)
             lo = hi
+
+    def _goes_on(self, first: int, last: int, time: int) -> bool:
+        """Tell whether a row is of the session that has these first and last times."""
+        return time <= last + int(self.gap) and (self.longest is None or time < first + int(self.longest))
 
     def _end(self, first: int, last: int) -> int:
         end = last + int(self.gap)

@@ -329,7 +329,7 @@ class Sessions(Run):
     def _close(self, stretch: Stretch) -> Flags:
         """Tell where the session's end has passed, and no row is known that goes on with it."""
         first, latest = (stretch.memory[self.slot(name)] for name in ("first", "latest"))
-        end = latest + int(self.window.gap)
+        end = latest + int(self.window.gap) + 1  # a row that comes one gap later still goes on with it
         if self.window.longest is not None:
             end = np.minimum(end, first + int(self.window.longest))
         is_open = stretch.memory[self.slot("open")]
