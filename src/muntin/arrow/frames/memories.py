@@ -45,7 +45,7 @@ def memory_to(stretch: Stretch, framings: Sequence[Framing], rest: pa.RecordBatc
     columns = {key: stretch.rows.batch[key].take(heads) for key in stretch.rows.layout.keys}
     columns |= {name: _column(array[chosen]) for name, array in stretch.memory.arrays.items()}
     table = pa.RecordBatch.from_pydict(columns)
-    return table if rest is None else pa.concat_batches([table, rest.cast(table.schema)])
+    return table if rest is None else pa.concat_batches([table, rest.select(table.schema.names).cast(table.schema)])
 
 
 def _array(column: pa.Array, dtype: Any) -> Any:
