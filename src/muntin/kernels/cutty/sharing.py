@@ -44,7 +44,8 @@ def shared(folding, updating, merging, values, marks, slices, forgets, out):  # 
                 if forgets and waiting[begin] == 0:
                     slices = forget(slices, updating, starts[begin])
             done += 1
-        filled = filled and oldest < begun
+        if oldest == begun:
+            filled = False  # nobody reads it
     return appends, slices.state[MOST], slices.state[ROOM]
 
 

@@ -9,13 +9,14 @@ from muntin.kernels.protocol import combine, load, store
 
 
 @compiled
-def unshared(op, values, marks, out):  # type: ignore[no-untyped-def]
-    """Fold every row into the results of the windows that are active; returns how many those were at most."""
+def unshared(op, values, marks, order, out):  # type: ignore[no-untyped-def]
+    """Fold every row into the results of the windows that are active; returns how many those were at most.
+
+    The order is that of the begins of all windows that have rows.
+    """
     starts, ends, begins = marks.starts, marks.ends, marks.begins
-    order = np.argsort(begins)
-    upcoming = np.searchsorted(begins[order], 0)  # after instances that have no rows
     active, places = np.empty(len(ends), np.int64), np.empty(len(ends), np.int64)
-    row = count = most = done = np.int64(0)
+    row = count = most = done = upcoming = np.int64(0)
     while True:
         while done < len(ends) and ends[done] == row:
             if begins[done] >= 0:

@@ -115,7 +115,8 @@ def run(way: Way, operators: list[Any], values: Column, marks: Marks, out: Colum
     The operators are for rows, for the store and for windows that end.
     """
     if way.store is None:
-        most = int(unshared(operators[0], values, marks, out))
+        order = np.argsort(marks.begins, kind="stable")[np.count_nonzero(marks.begins < 0) :]
+        most = int(unshared(operators[0], values, marks, order, out))
         return 0, most, most
     appends, held, room = shared(*operators, values, marks, way.store(values), way.forgets, out)
     return int(appends), int(held), int(room)
