@@ -16,8 +16,8 @@ from muntin.kernels.entrance import Column
 from muntin.kernels.operators import Means
 from muntin.kernels.protocol import Longs
 
-ROWS = 2_000_000
-"""Records of the stream: 5.6 hours at 100 a second."""
+ROWS = 1_000_000
+"""Records of the stream: 2.8 hours at 100 a second."""
 QUERIES = (1, *range(10, 101, 10))
 RANGES, SLIDES, STEP = (20_000, 80_000), (1_000, 20_000), 10
 """The paper's periodic windows, in records."""
@@ -25,6 +25,8 @@ SENSORS = np.geomspace(100, 10_000, 20)
 """Mean records between two changes of each active sensor."""
 GAP = 2.0
 """Mean distances without a change after which a session ends."""
+PASSES = {name: 1 if name in ("naive", "random_access") else 10 for name in WAYS}
+"""How often a way goes over the stream in one measurement: what is over in a moment is measured for longer."""
 SEED = 12
 
 
@@ -116,11 +118,12 @@ def _compared(values: Column, windows: Instances, ways: Sequence[str], rounds: i
         first = results if first is None else first
         rows.append({"way": name, **work._asdict(), "equal": bool(np.array_equal(results, first))})
         marks = marks_of(*windows, WAYS[name].cuts(*windows, len(values)), len(values))
-        runs[name] = partial(_held, name, values, marks, np.zeros_like(results))
+        runs[name] = partial(_passes, name, values, marks, np.zeros_like(results))
     speeds = in_turn(runs, rounds)
     for row in rows:
-        yield {**row, "rows_per_second": round(len(values) / speeds[row["way"]])}
+        name = row["way"]
+        yield {**row, "rows_per_second": round(PASSES[name] * len(values) / speeds[name])}
 
 
-def _held(name: str, values: Column, marks: Marks, out: Column) -> int:
-    return run(WAYS[name], [Means()] * 3, values, marks, out)[1]
+def _passes(name: str, values: Column, marks: Marks, out: Column) -> int:
+    return [run(WAYS[name], [Means()] * 3, values, marks, out)[1] for _ in range(PASSES[name])][-1]
