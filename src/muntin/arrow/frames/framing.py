@@ -347,11 +347,7 @@ class Sessions(Run):
     def _close(self, stretch: Stretch) -> Flags:
         """Tell where no row can go on with the session, neither one that is known nor one that may come."""
         first, latest = (stretch.memory[self.slot(name)] for name in ("first", "latest"))
-<<<<<<< HEAD
         last = latest + int(self.window.gap)
-=======
-        end = latest + int(self.window.gap) + 1  # a row that comes one gap later still goes on with it
->>>>>>> wdocs
         if self.window.longest is not None:
             last = np.minimum(last, first + int(self.window.longest) - 1)
         is_open = stretch.memory[self.slot("open")]
