@@ -150,6 +150,24 @@ def state_command(checkpoint: str) -> None:
             spark.stop()
 
 
+@main.command("pictures")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/pictures/windows"),
+    show_default=True,
+    help="Folder to write them to.",
+)
+def pictures_command(out: Path) -> None:
+    """Draw every kind of window, as docs/windows.md shows them."""
+    from muntin.plan.show.gallery import pictures
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name, picture in pictures():
+        (out / f"{name}.svg").write_text(picture, encoding="utf-8")
+    click.echo(f"wrote {out}")
+
+
 @main.group("bench")
 def bench() -> None:
     """Repeat an experiment and write its result file."""
@@ -293,6 +311,16 @@ def bench_kernels(out: Path, rounds: int) -> None:
 
     rows = chain(one_range(rounds, _say), many_ranges(rounds, _say), first_use(_say))
     _run("kernels", out, rows, rounds=rounds, seeds="1, 2")
+
+
+@bench.command("cutty")
+@_rounds("way")
+@_out("cutty")
+def bench_cutty(out: Path, rounds: int) -> None:
+    """Compare ways to share slices among 1 to 100 queries: Cutty, pairs, random access."""
+    from muntin.bench.experiments.cutty import SEED, cutty_experiments
+
+    _run("cutty", out, cutty_experiments(rounds, _say), rounds=rounds, seeds=str(SEED))
 
 
 @bench.command("rolling")

@@ -29,7 +29,9 @@ def task_of(windows: Sequence[Any], columns: int = 0) -> FrameTask:
     add = reducer(Merge.SUM, pa.int64(), strict=True)
     assert add is not None
     watched = tuple(names.watched(place) for place in range(columns))
-    framings = tuple(framing(window, number, watched[: len(window.watches)]) for number, window in enumerate(windows))
+    framings = tuple(
+        framing(window, number, watched[: len(window.watches)], number) for number, window in enumerate(windows)
+    )
     return FrameTask(ColumnLayout.numbered((add,), (1,), 1), framings, watched)
 
 

@@ -18,7 +18,7 @@ from muntin.errors import QueryError
 from muntin.expressions import Expression, Named, is_column, written
 from muntin.spark.input.checking import ATOMS, column_of, expression, first_line, folding
 from muntin.spark.input.travel import travels
-from muntin.window import AnyWindow, Landmark, Watch
+from muntin.window import AnyWindow, Landmark, Watch, in_order
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
     """Check the columns that windows watch; nothing runs."""
     sorting = [_sorted_by(df, given) for given in order_by]
     order = [column for column, _ in sorting]
-    watches = list(dict.fromkeys(watch for window in windows for watch in window.watches))
+    watches = list(dict.fromkeys(watch for window in in_order(windows) for watch in window.watches))
     if not watches and not order:
         return NOTHING
     watchers = [next(window.label for window in windows if watch in window.watches) for watch in watches]
