@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.rows import frame
 from muntin.arrow.frames.slicing import FrameTask
+from muntin.arrow.frames.tagging import tag
 from muntin.arrow.reducers import reducer
 
 S = 1_000_000
@@ -114,6 +116,18 @@ def given(rows: Sequence[dict[str, Any]], asked: Sequence[Any], size: int) -> li
     return out
 
 
+def given_rows(rows: Sequence[dict[str, Any]], asked: Sequence[Any], size: int) -> list[tuple[Any, ...]]:
+    """Give all instances as sums of the rows that were given to them."""
+    task = replace(task_of(asked), layout=ColumnLayout.numbered((), (), 1), carried=(names.partial(0),))
+    sums: dict[int, list[Any]] = {}
+    for batch in tag(batches_of(rows, size), task):
+        for ordinal, *told, _, key, value in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            known = sums.setdefault(ordinal, [*told, key, 0, 0])
+            assert known[:-2] == [*told, key]
+            known[-2:] = known[-2] + value, known[-1] + 1
+    return [tuple(instance) for instance in sums.values()]
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_every_kind_means_its_definition(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All kinds at once, one at a time, and in batches of any size."""
@@ -127,6 +141,9 @@ def test_every_kind_means_its_definition(seed: int, monkeypatch: pytest.MonkeyPa
     wanted = expected(rows, asked)
     for number, window in enumerate(asked):
         assert {row for row in together if row[0] == number} == {row for row in wanted if row[0] == number}, window
+    rows_given = given_rows(rows, asked, size)
+    assert len(rows_given) == len(wanted)
+    assert set(rows_given) == wanted
     some = rng.randrange(len(asked))
     alone = given(rows, [asked[some]], size)
     assert {row[1:] for row in alone} == {row[1:] for row in wanted if row[0] == some}

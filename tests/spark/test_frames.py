@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Callable, Iterable, Iterator
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -16,7 +18,18 @@ import muntin as mt
 from muntin.plan.physical.plans import PhysicalPlan
 from tests.spark import frames
 from tests.spark.cases import assert_same, quoted, random_events
-from tests.spark.frames import AGGREGATES, IN_ORDER, S, assert_same_rows, expected, frame_of, given, random_rows
+from tests.spark.frames import (
+    AGGREGATES,
+    IN_ORDER,
+    Row,
+    S,
+    assert_same_rows,
+    expected,
+    frame_of,
+    given,
+    random_rows,
+    values,
+)
 from tests.spark.test_edges import setting
 
 ZERO = 1_704_067_200 * S
@@ -48,8 +61,7 @@ def test_sessions_are_those_of_spark(spark: SparkSession, seed: int) -> None:
     named = [column.alias(asked.name) for column, asked in zip(plain, aggregates, strict=True)]
     gaps = r.sample(["1 second", "2 seconds", "7 seconds", "1 minute", "20 minutes"], r.randint(1, 3))
     oracle = plain_sessions(df, by, gaps, named).cache()
-    known = not any("huge" in map(str, asked.columns) for asked in aggregates)
-    strategies: list[Any] = ["auto", "independent", *(["ordered"] if known else [])]
+    strategies: list[Any] = ["auto", "independent", "ordered", "tagged"]
     for strategy in strategies:
         actual = mt.aggregate(df, "ts", by, map(mt.session_window, gaps), aggregates, strategy=strategy)
         assert_same(actual, oracle, by, (seed, strategy, gaps))
@@ -68,11 +80,70 @@ def test_every_kind_means_its_definition(spark: SparkSession, seed: int) -> None
     together = mt.aggregate(df, "ts", by, list(windows), list(asked), order_by="turn")
     wanted = expected(rows, by, windows, asked, measured=True)
     assert_same_rows(given(together), wanted, (seed, "together"))
-    for window in r.sample(list(windows), 3):
+    tagged = mt.aggregate(df, "ts", by, list(windows), list(asked), order_by="turn", strategy="tagged")
+    assert_same_rows(given(tagged), wanted, (seed, "tagged"))
+    for window in r.sample(list(windows), 2):
         alone = mt.aggregate(df, "ts", by, window, list(asked), order_by="turn")
         own = expected(rows, by, {window: windows[window]}, asked, measured=window.measure is not None)
         assert_same_rows(given(alone), own, (seed, window, "alone"))
     df.unpersist()
+
+
+def quarter(ordered: list[int]) -> float | None:
+    """Give the value a quarter of the way up, between two if need be."""
+    if not ordered:
+        return None
+    low, share = divmod(0.25 * (len(ordered) - 1), 1)
+    above = ordered[min(int(low) + 1, len(ordered) - 1)]
+    return ordered[int(low)] + share * (above - ordered[int(low)])
+
+
+HOLISTIC: dict[Any, Callable[[Sequence[Row]], Any]] = {
+    mt.count().alias("rows"): len,
+    mt.min("turn").alias("from_turn"): lambda rows: min(row["turn"] for row in rows),
+    mt.max("turn").alias("to_turn"): lambda rows: max(row["turn"] for row in rows),
+    mt.median("n"): lambda rows: statistics.median(map(float, values(rows, "n"))) if values(rows, "n") else None,
+    mt.count_distinct("text"): lambda rows: len(set(values(rows, "text"))),
+    mt.percentile("n", 0.25): lambda rows: quarter(sorted(values(rows, "n"))),
+    mt.stddev("x"): lambda rows: statistics.stdev(values(rows, "x")) if len(values(rows, "x")) > 1 else None,
+}
+
+
+def test_aggregates_that_no_kernel_knows(spark: SparkSession, seed: int) -> None:
+    """Rows are given to their instances; periodic windows beside are shared as ever."""
+    r = random.Random(100 + seed)
+    rows = random_rows(r, ZERO, unique_times=False)
+    by = [["key"], ["key", "zone"], []][seed % 3]
+    df = frame_of(spark, rows).cache()
+    windows = frames.definitions(ZERO)
+    wanted = expected(rows, by, windows, HOLISTIC, measured=True)
+    apart: dict[str, Any] = {"strategy": "kernel", "statistics": mt.Statistics(10**9, keys=10, span="1 day")}
+    options: list[dict[str, Any]] = [{}, apart]
+    for some in options:
+        result = mt.aggregate(df, "ts", by, list(windows), list(HOLISTIC), order_by="turn", **some)
+        assert_same_rows(given(result), wanted, seed)
+    df.unpersist()
+
+
+def test_instances_that_have_all_in_common_are_told_apart(spark: SparkSession) -> None:
+    """Two windows begin with every row, and end together: both are given."""
+
+    def doubled(state: int, time: int) -> tuple[int, int, int]:
+        return state + 1, 2, 2 if state else 0
+
+    df = spark.sql("select timestamp'2024-01-01' ts, id from range(3)")
+    asked = [mt.count_distinct("id").alias("n"), mt.median("id").alias("middle")]
+    rows = mt.aggregate(df, "ts", (), mt.user_window(doubled, initial=0), asked, order_by="id").collect()
+    assert sorted((row["n"], row["middle"]) for row in rows) == [(1, float(i)) for i in (0, 0, 1, 1, 2, 2)]
+
+
+def test_functions_in_python_over_sessions(events: DataFrame) -> None:
+    steps: dict[str, Any] = {"lift": lambda turn: [turn], "combine": list.__add__, "lower": lambda turns: f"{turns}"}
+    joined = mt.user_defined("joined", "turn", returns="string", **steps)
+    session = mt.session_window("1 s", longest="5 s")
+    rows = mt.aggregate(events.where("turn < 60"), "ts", "key", session, [joined.alias("turns"), mt.count()]).collect()
+    assert sorted(turn for row in rows for turn in json.loads(row["turns"])) == list(range(60))
+    assert all(len(json.loads(row["turns"])) == row["count"] for row in rows)
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +291,11 @@ def test_what_explain_says(events: DataFrame) -> None:
     plain = mt.explain(events, "ts", "key", windows[:1], mt.sum("v"), strategy="independent")
     assert isinstance(plain, PhysicalPlan)
     assert [group.shape.name for group in plain.groups] == ["INDEPENDENT"]
+    middle = mt.explain(events, "ts", "key", mt.tumbling(mt.rows(5)), mt.median("v"))
+    assert "tagged: rows of every key in order, each given to its instances, one aggregation" in str(middle)
+    assert "no kernel knows median(v), so rows are given to all their instances, and the rows of open ones" in str(
+        middle
+    )
     auto = mt.explain(
         events, "ts", "key", windows[:1], mt.sum("v"), statistics=mt.Statistics(1000, keys=10, span="1 h")
     )

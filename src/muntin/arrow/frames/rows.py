@@ -29,14 +29,22 @@ class Slicing:
         rows = Rows(joined([self.kept, batch]) if self.kept is not None else batch, self.task.layout)
         stretch = self._stretch(rows, self._goes_on(batch))
         stretch.by[-1], stretch.ended[-1] = rows.time[-1], False
-        yield from framed(stretch, self.framings, self.task)
-        self.kept = kept(stretch, self.framings, self.task)
+        yield from self.given(stretch)
+        self.kept = self.left(stretch)
         self.memory, self.latest = stretch.memory.take(slice(-1, None)), batch.slice(batch.num_rows - 1)
 
     def end(self) -> Iterator[pa.RecordBatch]:
         """Yield the instances that end with the input."""
         if self.kept is not None and self.kept.num_rows:
-            yield from framed(self._stretch(Rows(self.kept, self.task.layout), True), self.framings, self.task)
+            yield from self.given(self._stretch(Rows(self.kept, self.task.layout), True))
+
+    def given(self, stretch: Stretch) -> Iterator[pa.RecordBatch]:
+        """Yield the instances that end with a stretch."""
+        return framed(stretch, self.framings, self.task)
+
+    def left(self, stretch: Stretch) -> pa.RecordBatch:
+        """Give what open instances need of a stretch."""
+        return kept(stretch, self.framings, self.task)
 
     def _stretch(self, rows: Rows, goes_on: bool) -> Stretch:
         """Give rows of keys that have ended, the first of which may have begun before."""

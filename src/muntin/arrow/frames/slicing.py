@@ -30,11 +30,13 @@ class FrameTask:
     """Names of the columns that windows watch."""
     measured: str | None = None
     """The Arrow type of begins and ends in windows' own measures; None if no window has one."""
+    carried: tuple[str, ...] = ()
+    """Names of the columns that rows keep, where instances are given their rows."""
 
     @property
     def inputs(self) -> list[str]:
         """Names of the columns that rows come with."""
-        return [self.layout.time, *self.watched, *self.layout.tail]
+        return [self.layout.time, *self.watched, *self.layout.tail, *self.carried]
 
     @property
     def columns(self) -> list[str]:
@@ -56,21 +58,31 @@ def slots_of(framings: Iterable[Framing]) -> Slots:
 
 def framed(stretch: Stretch, framings: Sequence[Framing], task: FrameTask) -> Iterator[pa.RecordBatch]:
     """Yield the instances of all windows that end with a stretch, and keep what windows need of it in its memory."""
-    stretch.memory[AFTER] = np.maximum(stretch.after, stretch.by)
-    ended = [(framing, framing.ended(stretch)) for framing in framings]
-    ended = [(framing, some) for framing, some in ended if len(some.lo)]
+    ended = ended_with(stretch, framings)
     read, places = _pieces(stretch, [some for _, some in ended], task)
     for (framing, some), (lo, hi) in zip(ended, places, strict=True):
         yield _instances(stretch, framing, some, _reduced(read, lo, hi, task), task)
 
 
-def kept(stretch: Stretch, framings: Sequence[Framing], task: FrameTask) -> pa.RecordBatch:
-    """Give the slices that open instances need, each from one begin to the next."""
+def ended_with(stretch: Stretch, framings: Sequence[Framing]) -> list[tuple[Framing, Ended]]:
+    """Give the instances that end with a stretch, window by window, and keep what windows need in its memory."""
+    stretch.memory[AFTER] = np.maximum(stretch.after, stretch.by)
+    ended = [(framing, framing.ended(stretch)) for framing in framings]
+    return [(framing, some) for framing, some in ended if len(some.lo)]
+
+
+def cuts_of(stretch: Stretch, framings: Sequence[Framing]) -> Longs:
+    """Give the items that open instances begin with."""
     cut = np.zeros(len(stretch.time), np.bool_)
     for framing in framings:
         cut |= framing.cuts(stretch)
-    lo = np.flatnonzero(cut & ~stretch.ended[stretch.group])
-    hi = np.append(lo[1:], len(cut))
+    return np.flatnonzero(cut & ~stretch.ended[stretch.group])
+
+
+def kept(stretch: Stretch, framings: Sequence[Framing], task: FrameTask) -> pa.RecordBatch:
+    """Give the slices that open instances need, each from one begin to the next."""
+    lo = cuts_of(stretch, framings)
+    hi = np.append(lo[1:], len(stretch.time))
     hi = np.minimum(hi, stretch.bounds[1:][stretch.group[lo]])
     arrays = [r.reduce(a, lo, hi) for r, a in zip(task.layout.reducers, stretch.arrays, strict=True)]
     watched = [stretch.rows.batch[name].take(pa.array(lo)) for name in task.watched]
@@ -121,12 +133,14 @@ def _instances(
     stretch: Stretch, framing: Framing, some: Ended, arrays: list[Arrays], task: FrameTask
 ) -> pa.RecordBatch:
     """Give instances as rows: the window's number, start and end, the measure's, keys and partials."""
-    columns = [pa.array(np.full(len(some.lo), framing.number, np.int32)), pa.array(some.start), pa.array(some.end)]
-    if task.measured is not None:
-        kind = pa.type_for_alias(task.measured)
-        own = [
-            pa.nulls(len(some.lo), kind) if it is None else pa.array(it).cast(kind) for it in (some.begin, some.stop)
-        ]
-        columns += own
-    columns += columns_of(stretch.rows, some.lo, arrays)
+    columns = [*told(framing, some, task), *columns_of(stretch.rows, some.lo, arrays)]
     return pa.RecordBatch.from_arrays(columns, names=task.columns)
+
+
+def told(framing: Framing, some: Ended, task: FrameTask) -> list[pa.Array]:
+    """Give what tells instances: the window's number, start and end, and those in the window's own measure."""
+    columns = [pa.array(np.full(len(some.lo), framing.number, np.int32)), pa.array(some.start), pa.array(some.end)]
+    if task.measured is None:
+        return columns
+    kind, own = pa.type_for_alias(task.measured), (some.begin, some.stop)
+    return columns + [pa.nulls(len(some.lo), kind) if it is None else pa.array(it).cast(kind) for it in own]

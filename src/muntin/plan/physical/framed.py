@@ -65,6 +65,34 @@ def ordered_amounts(work: Work, windows: int, out: float, watched: int) -> Amoun
     return added(own, work.reading(), work.sent_rows(), work.returned(out))
 
 
+def tagged(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...], watched: int) -> Group:
+    """Price windows whose rows Python gives to instances and Spark aggregates."""
+    rows = work.statistics.rows
+    out = sum(instances(work, window) for window in windows)
+    given = rows * sum(copies(work, window) for window in windows)
+    own = {"branch": 1, "stage": 2, "python": 1, "exchange": rows * work.wide, "column": rows * watched}
+    own |= {"element": rows * len(windows) + given, "group": given * work.wide, "emit": out * work.wide}
+    units = added(own, work.reading(), work.sent_rows(), work.returned(given), work.heavy(given))
+    return Group(windows, Shape.TAGGED, work.prices.of(units), out, aggregates=aggregates)
+
+
+def copies(work: Work, window: AnyWindow) -> float:
+    """Estimate the instances that a row lies in."""
+    s = work.statistics
+    match window:
+        case Window() | Measured():
+            return float(window.range / window.slide)
+        case LastRows():
+            return window.count * instances(work, window) / max(1, s.rows)
+        case LastTime():
+            return float(s.rate) * int(window.range) / window.every
+        case Cumulating():
+            return window.range / window.step / 2
+        case Landmark():
+            return max(1.0, s.span / window.step / 2)
+    return 1.0
+
+
 def plain_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:
     """Price sessions as plain Spark evaluates them, each alone."""
     rows, each = work.statistics.rows, len(windows)

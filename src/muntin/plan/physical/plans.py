@@ -40,7 +40,7 @@ class Group:
     @property
     def is_framed(self) -> bool:
         """Whether a window of the group is on no grid of time, or rows are read in order."""
-        return self.shape is Shape.ORDERED or not all(isinstance(window, Window) for window in self.windows)
+        return self.shape.is_in_order or not all(isinstance(window, Window) for window in self.windows)
 
     @property
     def scans(self) -> int:

@@ -16,6 +16,7 @@ class Shape(Enum):
     ROWS_KERNEL = "rows sorted by key and time, combined by kernels"
     SOURCE_KERNEL = "windows by kernels at the source, merged in SQL"
     ORDERED = "rows of every key in order, cut where windows begin and end"
+    TAGGED = "rows of every key in order, each given to its instances, one aggregation"
 
     @property
     def uses_slices(self) -> bool:
@@ -25,7 +26,12 @@ class Shape(Enum):
     @property
     def uses_kernel(self) -> bool:
         """Whether rows go to Python."""
-        return self.name.endswith("KERNEL") or self is Shape.ORDERED
+        return self.name.endswith("KERNEL") or self.is_in_order
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether windows are read from the rows of every key in order, so that all kinds can be."""
+        return self in (Shape.ORDERED, Shape.TAGGED)
 
     @property
     def explodes(self) -> bool:
@@ -35,10 +41,10 @@ class Shape(Enum):
     @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
-        return self not in (Shape.INDEPENDENT, Shape.EXPAND)
+        return self not in (Shape.INDEPENDENT, Shape.EXPAND, Shape.TAGGED)
 
 
-PERIODIC = tuple(shape for shape in Shape if shape is not Shape.ORDERED)
+PERIODIC = tuple(shape for shape in Shape if not shape.is_in_order)
 """The shapes of windows on a grid of time alone."""
 NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)
 KERNEL = (Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL, Shape.ROWS_KERNEL, Shape.SOURCE_KERNEL)

@@ -15,6 +15,7 @@ from muntin.spark.batch import by_kernels
 from muntin.spark.batch.independent import independent, sessions
 from muntin.spark.batch.native import expand, slices_explode
 from muntin.spark.batch.ordered import ordered
+from muntin.spark.batch.tagged import tagged
 from muntin.spark.input.parts import Recipe, Step
 from muntin.spark.input.source import Source
 
@@ -51,7 +52,8 @@ def _safe(source: Source, bundled: Source, result: DataFrame) -> DataFrame:
     """Give the long layout of some of the aggregates under safe names, by their places in the whole query."""
     safe = {asked: names.result(place) for place, asked in enumerate(source.query.aggregates)}
     results = (safe[asked] for asked in bundled.query.aggregates)
-    return result.toDF(names.LABEL, names.WINDOW, *source.events.keys, *results)
+    own = (names.FROM, names.TO) if source.query.measured else ()  # of no periodic window
+    return result.toDF(names.LABEL, names.WINDOW, *own, *source.events.keys, *results).drop(*own)
 
 
 def _beside(source: Source, parts: list[DataFrame]) -> DataFrame:
@@ -80,4 +82,6 @@ def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFram
             return slices_explode(source, group.windows, group.grids)
         case Shape.ORDERED:
             return ordered(source, group.windows)
+        case Shape.TAGGED:
+            return tagged(source, group.windows)
     return by_kernels.evaluate(source, group, physical.statistics)

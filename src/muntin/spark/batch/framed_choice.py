@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from muntin.errors import UnsupportedError
@@ -13,6 +13,7 @@ from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.spark.batch.choice import plan_batch, prices, work_of
+from muntin.spark.batch.tagged import tag_obstacle
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.workers.layout import obstacle
@@ -26,6 +27,8 @@ def plan_framed(source: Source, strategy: str, statistics: Statistics | None) ->
     charged, hint = prices(source.events)
     work = work_of(source.events, statistics, charged)
     weighed = sorted(_ways(source, work, strategy), key=lambda plan: plan.cost)
+    if not weighed and len(source.query.periodic) == len(source.query.windows):
+        return plan_batch(source, "native", statistics)
     if not weighed:
         raise _refusal(source, strategy)
     best = weighed[0]
@@ -41,13 +44,12 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
     """Yield every plan that a strategy names: all windows in order, or periodic ones in shapes of their own."""
     query, watched = source.query, len(source.watching.watched)
     others = tuple(window for window in query.windows if not isinstance(window, Window))
-    able = obstacle(source.events) is None
-    if able and strategy in ("auto", "kernel", "ordered"):
-        together = framed.ordered(work, query.windows, query.aggregates, watched)
-        yield PhysicalPlan((together,), strategy, work.statistics)
+    price = _in_order(source, strategy)
+    if price is not None and strategy in ("auto", "kernel", "ordered", "tagged"):
+        yield PhysicalPlan((price(work, query.windows, query.aggregates, watched),), strategy, work.statistics)
     apart: list[Group] = []
-    if able and strategy in ("auto", "kernel"):
-        apart.append(framed.ordered(work, others, query.aggregates, watched))
+    if price is not None and strategy in ("auto", "kernel"):
+        apart.append(price(work, others, query.aggregates, watched))
     if all(_is_plain(window) for window in others) and strategy in ("auto", "independent"):
         apart.append(framed.plain_sessions(work, others, query.aggregates))
     for group in apart:
@@ -57,6 +59,13 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
             continue
         periodic = plan_batch(source, strategy, work.statistics, query.periodic)
         yield replace(periodic, groups=(*periodic.groups, group))
+
+
+def _in_order(source: Source, strategy: str) -> Callable[..., Group] | None:
+    """Give what prices windows over rows in order: by kernels, or by Spark, which is given the rows of instances."""
+    if obstacle(source.events) is None and strategy != "tagged":
+        return framed.ordered
+    return framed.tagged if tag_obstacle(source) is None else None
 
 
 def _is_plain(window: AnyWindow) -> bool:
@@ -69,9 +78,14 @@ def _name(plan: PhysicalPlan) -> str:
 
 
 def _notes(source: Source, plan: PhysicalPlan) -> Iterator[str]:
-    if not any(group.shape is Shape.ORDERED for group in plan.groups):
+    shapes = {group.shape for group in plan.groups}
+    if not any(shape.is_in_order for shape in shapes):
         return
     yield "the rows of a key are one task's work, in order"
+    if Shape.TAGGED in shapes:
+        reason = obstacle(source.events) or "no kernel is asked for"
+        yield f"{reason}, so rows are given to all their instances, and the rows of open ones are kept"
+        return
     if rows := [window.label for window in source.query.windows if not window.deterministic]:
         yield f"{', '.join(rows)}: where an instance begins is known only when it ends, so rows are kept for it"
 
@@ -81,10 +95,10 @@ def _refusal(source: Source, strategy: str) -> UnsupportedError:
     others = [
         window.label for window in source.query.windows if not isinstance(window, Window) and not _is_plain(window)
     ]
-    if reason := obstacle(source.events):
+    if obstacle(source.events) and (reason := tag_obstacle(source)):
         return UnsupportedError(
-            f"window {(others or [source.query.windows[0].label])[0]!r} needs the rows of a key in order, in kernels, "
-            f"and {reason}. Use other aggregates or keys, or ask for them in a query of their own."
+            f"window {(others or [source.query.windows[0].label])[0]!r} needs the rows of a key in order, in Python, "
+            f"and {reason}. Use other aggregates or keys, or cast them."
         )
     return UnsupportedError(
         f"strategy {strategy!r} is for windows that plain Spark has, and {others[0]!r} is none. "

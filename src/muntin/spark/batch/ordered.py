@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin import names
+from muntin.arrow.frames.framing import Framing
 from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.rows import frame
 from muntin.arrow.frames.slicing import FrameTask
@@ -22,32 +23,45 @@ MEASURES = {"bigint": "int64", "double": "float64"}
 def ordered(source: Source, windows: tuple[AnyWindow, ...]) -> DataFrame:
     """Evaluate windows in one pass over the rows of every key, in order of time."""
     events, watching = source.events, source.watching
-    rows = events.lift(events.rows, *watching.watched, *watching.order)
-    spread = rows.repartition(*events.keys) if events.keys else rows.repartition(1)
-    sorted_rows = spread.sortWithinPartitions(*map(F.expr, (*events.keys, names.TIME)), *watching.sorting)
-    if watching.order:
-        sorted_rows = sorted_rows.drop(*watching.order)
-    framed = mapped(sorted_rows, frame, frame_task(source, windows), instance_schema(source), events.shared)
+    rows = in_order_of_rows(source, events.lift(events.rows, *watching.watched, *watching.order))
+    framed = mapped(rows, frame, frame_task(source, windows), instance_schema(source), events.shared)
     return source.finish_framed(framed, events.lowered())
+
+
+def in_order_of_rows(source: Source, rows: DataFrame) -> DataFrame:
+    """Bring the rows of every key together, in order of time and then as the query asks."""
+    keys, watching = source.events.keys, source.watching
+    spread = rows.repartition(*keys) if keys else rows.repartition(1)
+    sorted_rows = spread.sortWithinPartitions(*map(F.expr, (*keys, names.TIME)), *watching.sorting)
+    return sorted_rows.drop(*watching.order) if watching.order else sorted_rows
 
 
 def frame_task(source: Source, windows: tuple[AnyWindow, ...]) -> FrameTask:
     """Give everything that a Python worker needs to know."""
+    measured = MEASURES[source.measure_type] if source.query.measured else None
+    return FrameTask(layout(source.events), framings_of(source, windows), source.watching.watched, measured)
+
+
+def framings_of(source: Source, windows: tuple[AnyWindow, ...]) -> tuple[Framing, ...]:
+    """Frame windows, with their numbers in the query and the columns that they watch."""
     asked = source.query.windows
     watched = source.watching.of or ((),) * len(asked)
     places = {window: place for place, window in enumerate(in_order(asked))}
-    framings = tuple(
+    return tuple(
         framing(window, number, watched[number], places[window])
         for number, window in enumerate(asked)
         if window in windows
     )
-    measured = MEASURES[source.measure_type] if source.query.measured else None
-    return FrameTask(layout(source.events), framings, source.watching.watched, measured)
 
 
 def instance_schema(source: Source) -> T.StructType:
     """Give the columns of instances that tell when they start and end."""
+    return T.StructType([*told(source), *tail(source.events)])
+
+
+def told(source: Source) -> list[T.StructField]:
+    """Give the columns that tell an instance: the number of its window, its start and end, also in its own measure."""
     times = [T.StructField(name, T.LongType()) for name in (names.START, names.FINISH)]
     kind = T.LongType() if source.watching.whole else T.DoubleType()
     own = [T.StructField(name, kind) for name in (names.FROM, names.TO)] if source.query.measured else []
-    return T.StructType([T.StructField(names.NUMBER, T.IntegerType()), *times, *own, *tail(source.events)])
+    return [T.StructField(names.NUMBER, T.IntegerType()), *times, *own]

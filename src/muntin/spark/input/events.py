@@ -80,7 +80,11 @@ class Events:
         """Give rows as partials of themselves, with other columns that they have; what is shared only once."""
         partials = [f"{text} AS {name}" for name, text in self._lifts.items() if name not in self.shared]
         rest = [name for name in others if name not in self.shared]
-        return frame.selectExpr(names.TIME, *map(_one_of_equals, self.keys, self.key_types), *partials, *rest)
+        return self.keyed(frame, *partials, *rest)
+
+    def keyed(self, frame: DataFrame, *others: str) -> DataFrame:
+        """Give the times and keys of rows, equal keys as the same bits, with other columns."""
+        return frame.selectExpr(names.TIME, *map(_one_of_equals, self.keys, self.key_types), *others)
 
     @cached_property
     def shared(self) -> dict[str, str]:
