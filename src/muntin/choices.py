@@ -10,7 +10,14 @@ Strategy = Literal["auto", "independent", "native", "kernel"]
 """Ways to evaluate windows, on batches and streams."""
 
 ShapeName = Literal[
-    "expand", "slices_explode", "slices_kernel", "source_slices_kernel", "rows_kernel", "source_kernel", "ordered"
+    "expand",
+    "slices_explode",
+    "slices_kernel",
+    "source_slices_kernel",
+    "rows_kernel",
+    "source_kernel",
+    "source_sessions",
+    "ordered",
 ]
 """Shapes of batch plans that may be forced by name, beside the independent one, which is a strategy of its own."""
 

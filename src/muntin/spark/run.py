@@ -130,7 +130,7 @@ def explain(
 
 
 def _plan(source: Source, strategy: AnyStrategy, statistics: Statistics | None) -> PhysicalPlan:
-    if strategy == "ordered" or len(source.query.periodic) < len(source.query.windows):
+    if strategy in ("ordered", "source_sessions") or len(source.query.periodic) < len(source.query.windows):
         return plan_framed(source, strategy, statistics)
     return plan_batch(source, strategy, statistics)
 

@@ -8,7 +8,7 @@ from muntin.aggregates import Aggregate
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.prices import Amounts, added
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.physical.work import WRITTEN, Work
+from muntin.plan.physical.work import TASK_ROWS, WRITTEN, Work
 from muntin.window import (
     AnyWindow,
     Cumulating,
@@ -63,6 +63,21 @@ def ordered_amounts(work: Work, windows: int, out: float, watched: int) -> Amoun
     own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * work.wide, "column": rows * watched}
     own["element"] = rows * (1 + work.columns + windows) + (1 + work.columns) * WRITTEN * out
     return added(own, work.reading(), work.sent_rows(), work.returned(out))
+
+
+def source_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:
+    """Price sessions that are made of partial ones at the source; the shortest gap tells how many these are."""
+    s = work.statistics
+    shortest = min((window for window in windows if isinstance(window, Session)), key=lambda window: window.gap)
+    batches = max(1.0, s.rows / TASK_ROWS)
+    spread = batches * work.occupied(s.keys, min(s.rows, TASK_ROWS))
+    parts = min(float(s.rows), instances(work, shortest) + spread) if s.ordered else float(s.rows)
+    out = sum(instances(work, window) for window in windows)
+    own = {"branch": 1, "stage": 1, "python": 2, "exchange": parts * work.wide}
+    own["element"] = (1 + work.columns) * (s.rows + parts) + parts * len(windows) + WRITTEN * out
+    made = added(work.reading(), work.sent_rows(), work.ordering(), work.returned(parts), work.sent(parts))
+    cost = work.prices.of(added(own, made, work.returned(out)))
+    return Group(windows, Shape.SOURCE_SESSIONS, cost, out, parts, aggregates=aggregates)
 
 
 def plain_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:

@@ -48,15 +48,22 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
     apart: list[Group] = []
     if able and strategy in ("auto", "kernel"):
         apart.append(framed.ordered(work, others, query.aggregates, watched))
-    if all(_is_plain(window) for window in others) and strategy in ("auto", "independent"):
-        apart.append(framed.plain_sessions(work, others, query.aggregates))
+    if others and all(_is_plain(window) for window in others):
+        if able and strategy in ("auto", "kernel", "source_sessions"):
+            apart.append(framed.source_sessions(work, others, query.aggregates))
+        if strategy in ("auto", "independent"):
+            apart.append(framed.plain_sessions(work, others, query.aggregates))
     for group in apart:
         if not query.periodic:
-            if group.windows != query.windows or group.shape is Shape.INDEPENDENT:
+            if group.shape is not Shape.ORDERED:  # which is all windows together
                 yield PhysicalPlan((group,), strategy, work.statistics)
             continue
-        periodic = plan_batch(source, strategy, work.statistics, query.periodic)
+        periodic = plan_batch(source, _PERIODIC.get(strategy, strategy), work.statistics, query.periodic)
         yield replace(periodic, groups=(*periodic.groups, group))
+
+
+_PERIODIC = {"source_sessions": "auto"}
+"""The strategies of periodic windows beside others that are forced into a shape."""
 
 
 def _is_plain(window: AnyWindow) -> bool:
