@@ -14,7 +14,7 @@ from muntin.window import AnyWindow, Kind, Window, parse_window, parse_windows
 
 T = TypeVar("T")
 
-Windows = AnyWindow | str | Iterable[AnyWindow | str]
+Windows = Kind | str | Iterable[Kind | str]
 """Windows as users write them: one or several, each a window or a text such as '1 hour every 5 minutes'."""
 
 RESERVED = ("window_id", "window")

@@ -16,6 +16,8 @@ from muntin.window.lengths import Length, check_id, duration, of_window, offset_
 
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
+_FIRST, _LAST = ((moment - _EPOCH) // _MICROSECOND for moment in (datetime.min, datetime.max))
+"""The microseconds that a moment can be told by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ class Landmark(Kind):
 
 def _moment(given: object, id: str | None) -> tuple[int, bool]:
     """Read a moment as microseconds; give also whether it is told by a wall clock."""
-    if isinstance(given, int) and not isinstance(given, bool):
+    if isinstance(given, int) and not isinstance(given, bool) and _FIRST <= given <= _LAST:
         return given, False
     if isinstance(given, str):
         with suppress(ValueError):

@@ -75,8 +75,8 @@ def by_names(window: AnyWindow) -> AnyWindow:
         value = getattr(window, part.name)
         if isinstance(value, Expression):
             names[part.name] = value.name
-        elif isinstance(value, tuple):
-            names[part.name] = tuple(map(str, value))
+        elif isinstance(value, tuple) and any(isinstance(one, Expression) for one in value):
+            names[part.name] = tuple(one.name if isinstance(one, Expression) else one for one in value)
     return replace(window, **names) if names else window
 
 

@@ -49,13 +49,13 @@ def duration(name: str, value: object, id: str | None) -> Duration:
     Duration('30m')
     >>> duration("gap", "0 s", "visits")
     Traceback (most recent call last):
-    muntin.errors.QueryError: gap 0s is not positive in window 'visits'. Use a gap longer than nothing.
+    muntin.errors.QueryError: gap 0s is not positive in window 'visits'. Use one longer than nothing.
     """
     length = read_length(name, value, id)
     if not isinstance(length, Duration):
         raise QueryError(f"{name} {length} has no unit of time{of_window(id)}. Write '{length} seconds', say.")
     if length <= 0:
-        raise QueryError(f"{name} {length} is not positive{of_window(id)}. Use a {name} longer than nothing.")
+        raise QueryError(f"{name} {length} is not positive{of_window(id)}. Use one longer than nothing.")
     return length
 
 

@@ -18,6 +18,11 @@ from muntin.kernels.frames.stretches import growing, stretches
 from muntin.kernels.protocol import Longs
 from muntin.window import RowCount
 
+EXACT = 2.0**53
+"""From here on floats do not tell two steps apart."""
+FURTHEST = 2**62
+"""From here on the sum of two whole numbers may leave 64 bits."""
+
 
 class Ended(NamedTuple):
     """Instances that have ended: ranges of items, and what result rows say of them."""
@@ -162,6 +167,11 @@ class OnColumn(Framing):
         if wrong.any():
             item = int(stretch.new[np.argmax(wrong)])
             raise stretch.fail(self.window.label, item, f"{self.window.measure!r} has no value")
+        furthest = FURTHEST if places.dtype.kind == "i" else EXACT * float(self.window.slide)
+        if (far := (new > furthest) | (new < -furthest)).any():
+            item = int(np.argmax(far))
+            what = f"{self.window.measure!r} is {new[item]}, which is too far to count from 0 by {self.window.slide},"
+            raise stretch.fail(self.window.label, int(stretch.new[item]), what)
         earlier = np.empty_like(new)
         earlier[1:] = new[:-1]
         some = stretch.counts > 0

@@ -40,8 +40,8 @@ class FrameJob:
 
     task: FrameTask
     fingerprint: Fingerprint
-    order: tuple[str, ...] = ()
-    """Names of the columns that rows of one time are ordered by."""
+    order: tuple[tuple[str, str], ...] = ()
+    """The columns that rows of one time are ordered by, and the direction of each as Spark writes it."""
     terms: tuple[Term, ...] = ()
 
     @property
@@ -141,7 +141,7 @@ class _Turn:
         """Bring rows of one time into the order that was asked for."""
         if not self.job.order:
             return rows
-        ranks = [_ranks(rows[name]) for name in self.job.order]
+        ranks = [_ranks(rows[name], direction) for name, direction in self.job.order]
         return rows.take(pa.array(np.lexsort((*reversed(ranks), rows[names.TIME].to_numpy()))))
 
     def _read(self, number: int, segments: dict[int, Segment]) -> pa.RecordBatch | None:
@@ -195,10 +195,11 @@ def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
     return [batch if batch.schema.equals(schema) else batch.select(schema.names).cast(schema) for batch in batches]
 
 
-def _ranks(column: pa.Array) -> Longs:
-    """Rank values in Spark's order: nulls come first."""
+def _ranks(column: pa.Array, direction: str) -> Longs:
+    """Rank values in a direction of Spark's, such as 'DESC NULLS LAST'."""
     ranks = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-    return np.where(np.asarray(column.is_valid()), ranks, 0) if column.null_count else ranks
+    ranks = -ranks if direction.startswith("DESC") else ranks
+    return np.where(np.asarray(column.is_valid()), ranks, -FOREVER if direction.endswith("FIRST") else FOREVER)
 
 
 def _messages(batches: list[pa.RecordBatch]) -> Iterator[bytes]:

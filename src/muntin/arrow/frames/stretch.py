@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
@@ -144,9 +145,22 @@ class Stretch:
         """Say what is wrong with a row for a window: which key, which row, and when."""
         keys = [key[item].as_py() for key in self.rows.keys]
         of = f"key {keys[0] if len(keys) == 1 else tuple(keys)!r}" if keys else "the only key"
-        return QueryError(f"window {label!r}: {what} at row {self.number[item]} of {of}, time {self.time[item]} µs.")
+        when = moment_text(int(self.time[item]))
+        return QueryError(f"window {label!r}: {what} at row {self.number[item]} of {of}, time {when}.")
 
 
 def batch_with_numbers(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Mark rows as new: their numbers are not known yet."""
     return batch.append_column(names.ROW, pa.array(np.full(batch.num_rows, -1)))
+
+
+def moment_text(micros: int) -> str:
+    """Write a time as people read it.
+
+    >>> moment_text(1_704_067_203_000_000), moment_text(10**18)
+    ('2024-01-01 00:00:03 UTC', '1000000000000000000 µs')
+    """
+    try:
+        return f"{datetime(1970, 1, 1) + timedelta(microseconds=micros)} UTC"
+    except OverflowError:  # Spark knows years that Python does not
+        return f"{micros} µs"

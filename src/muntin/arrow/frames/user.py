@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import FunctionType
 from typing import Any, NamedTuple
 
 import numba
@@ -17,6 +18,9 @@ from muntin.arrow.reducers import is_number
 from muntin.errors import QueryError
 from muntin.kernels.frames.lasting import located
 from muntin.kernels.protocol import Longs
+
+WORTH_COMPILING = 50_000
+"""Rows at once from which on a step is compiled; an attribute `compiled` of a discretizer says it otherwise."""
 
 
 class Marks(NamedTuple):
@@ -92,14 +96,16 @@ class Users(Framing):
                 raise stretch.fail(self.window.label, int(items[0]), what)
             return marks
         step = getattr(discretizer, "step", discretizer)
-        if all(is_number(column.type) and not column.null_count for column in columns):
-            drive = _compiled(step, len(columns)) if getattr(discretizer, "compiled", True) else None
-            if drive is not None:
-                arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
-                try:
-                    return Marks(*drive(state, stretch.time[items], *arrays))
-                except Exception:  # of Numba, which knows less than Python; or of the step, which Python then tells
-                    _REFUSED.add(step)
+        are_plain = all(is_number(column.type) and not column.null_count for column in columns)
+        drive = None
+        if are_plain and _is_plain(state) and getattr(discretizer, "compiled", len(stretch.new) >= WORTH_COMPILING):
+            drive = _compiled(step, len(columns))
+        if drive is not None:
+            arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
+            try:
+                return Marks(*drive(state, stretch.time[items], *arrays))
+            except Exception:  # of Numba, which knows less than Python; or of the step, which Python then tells
+                _REFUSED.add(step)
         return self._one_by_one(stretch, items, step, state, columns)
 
     def _one_by_one(
@@ -129,7 +135,7 @@ class Users(Framing):
             return rows
         count = self._count(stretch, item, ends, "end")
         if count > len(begun):
-            what = f"the discretizer ends {count} windows where {len(begun)} are open"
+            what = f"the discretizer ends {count} window{'s' * (count > 1)} where {len(begun)} are open"
             raise stretch.fail(self.window.label, item, what)
         return begun[:count]
 
@@ -147,13 +153,18 @@ def _is_nothing(marks: Any) -> bool:
     return len(marks) == 0 if isinstance(marks, list | tuple | np.ndarray) else marks is not None and marks == 0
 
 
+def _is_plain(state: Any) -> bool:
+    """Tell whether a state is a number, or a tuple of such: what Numba takes as it is."""
+    return all(map(_is_plain, state)) if isinstance(state, tuple) else isinstance(state, bool | int | float)
+
+
 _REFUSED: set[Callable[..., Any]] = set()
 """Steps that Numba does not compile."""
 
 
 def _compiled(step: Callable[..., Any], columns: int) -> Callable[..., Any] | None:
-    """Give a loop over rows that calls a step, compiled; None if Numba has refused it before."""
-    return None if step in _REFUSED else _loop(step, columns)
+    """Give a loop over rows that calls a step, compiled; None for a method, and if Numba has refused it before."""
+    return None if not isinstance(step, FunctionType) or step in _REFUSED else _loop(step, columns)
 
 
 @lru_cache(maxsize=64)

@@ -27,7 +27,7 @@ def ordered(source: Source, windows: tuple[AnyWindow, ...]) -> DataFrame:
     events, watching = source.events, source.watching
     rows = events.lift(events.rows, *watching.watched, *watching.order)
     spread = rows.repartition(*events.keys) if events.keys else rows.repartition(1)
-    sorted_rows = spread.sortWithinPartitions(*map(F.expr, (*events.keys, names.TIME, *watching.order)))
+    sorted_rows = spread.sortWithinPartitions(*map(F.expr, (*events.keys, names.TIME)), *watching.sorting)
     if watching.order:
         sorted_rows = sorted_rows.drop(*watching.order)
     framed = mapped(sorted_rows, frame, frame_task(source, windows), instance_schema(source), events.shared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from typing import Any
 
 from pyspark.errors import AnalysisException
@@ -12,12 +13,13 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate
+from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.expressions import Expression
 from muntin.query import repeated
 from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.input.time_column import conversion
-from muntin.window import Window
+from muntin.window import AnyWindow, Window
 
 ATOMS = (T.NumericType, T.BooleanType, T.DateType, T.TimestampType, T.TimestampNTZType, T.BinaryType)
 """Types, beside texts, of values that have no parts: Spark and Arrow compare them alike."""
@@ -72,14 +74,23 @@ def is_set(df: DataFrame, name: str, default: str) -> bool:
     return str(df.sparkSession.conf.get(name, default)).casefold() == "true"
 
 
-def check_lengths(windows: Iterable[Window]) -> None:
+def check_lengths(windows: Iterable[AnyWindow]) -> None:
     """Refuse windows longer than the time that Spark knows."""
     for window in windows:
-        if window.longest > LONGEST_WINDOW:
-            raise QueryError(
-                f"range {window.range} of window {window.label!r} is longer than the time that Spark knows. "
-                "Use at most 3660000 days."
-            )
+        for name, length in _lengths(window).items():
+            if length > LONGEST_WINDOW:
+                raise QueryError(
+                    f"{name} {length} of window {window.label!r} is longer than the time that Spark knows. "
+                    "Use at most 3660000 days."
+                )
+
+
+def _lengths(window: AnyWindow) -> dict[str, Duration]:
+    """Give the lengths of time of a window; an offset of a periodic one may be longer than its range."""
+    if isinstance(window, Window):
+        return {"range": Duration(window.longest)}
+    named = {part.name: getattr(window, part.name) for part in fields(window)}
+    return {name: length for name, length in named.items() if isinstance(length, Duration)}
 
 
 def check_time(df: DataFrame, time: Expression, given: T.DataType) -> bool:

@@ -51,7 +51,7 @@ def prepare(
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     check_units(query.windows)
-    check_lengths(query.periodic)
+    check_lengths(query.windows)
     if twice := alike(query.outputs, folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     watched = watching(df, query.windows, order_by)

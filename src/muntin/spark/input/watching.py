@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,8 +15,8 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
-from muntin.expressions import Expression, Named
-from muntin.spark.input.checking import column_of, expression, first_line, folding
+from muntin.expressions import Expression, Named, is_column, written
+from muntin.spark.input.checking import ATOMS, column_of, expression, first_line, folding
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch, in_order
 
@@ -33,20 +33,40 @@ class Watching:
     """The columns that every window of the query watches, in its own order."""
     whole: bool = True
     """Whether all measures are whole numbers."""
+    directions: tuple[str, ...] = ()
+    """How each of the columns that rows of one time are ordered by is sorted, as Spark writes it."""
 
+    @property
+    def sorting(self) -> list[Column]:
+        """The columns that rows of one time are ordered by, each in its direction."""
+        return [DIRECTIONS[how](F.col(name)) for name, how in zip(self.order, self.directions, strict=True)]
+
+
+DIRECTIONS: dict[str, Callable[[Column], Column]] = {
+    "ASC NULLS FIRST": lambda column: column.asc_nulls_first(),
+    "ASC NULLS LAST": lambda column: column.asc_nulls_last(),
+    "DESC NULLS FIRST": lambda column: column.desc_nulls_first(),
+    "DESC NULLS LAST": lambda column: column.desc_nulls_last(),
+}
+"""The ways to sort, as Spark writes them."""
 
 NOTHING = Watching({})
 
 
 def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[Any]) -> Watching:
     """Check the columns that windows watch; nothing runs."""
-    order = [expression(df, given, "order_by") for given in order_by]
+    sorting = [_sorted_by(df, given) for given in order_by]
+    order = [column for column, _ in sorting]
     watches = list(dict.fromkeys(watch for window in in_order(windows) for watch in window.watches))
     if not watches and not order:
         return NOTHING
-    types = _types(df, [*(watch.column for watch in watches), *order])
+    watchers = [next(window.label for window in windows if watch in window.watches) for watch in watches]
+    readers = [(watch.column, f"window {label!r} watches") for watch, label in zip(watches, watchers, strict=True)]
+    types = _types(df, [*readers, *((column, "order_by names") for column in order)])
+    _check_order(df, order, types[len(watches) :])
     safe = {watch: names.watched(place) for place, watch in enumerate(watches)}
-    columns = {safe[watch]: _read(df, watch, given, windows) for watch, given in zip(watches, types, strict=False)}
+    read = zip(watches, watchers, types, strict=False)
+    columns = {safe[watch]: _read(watch, label, given) for watch, label, given in read}
     ordered = {names.order(place): _column(given) for place, given in enumerate(order)}
     measures = [safe[window.watches[0]] for window in windows if window.measure not in (None, "rows")]
     numbers = dict(zip(safe.values(), types, strict=False))
@@ -55,31 +75,62 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
         isinstance(number, int) for number in lengths
     )
     of = tuple(tuple(safe[watch] for watch in window.watches) for window in windows)
-    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole)
+    directions = tuple(direction for _, direction in sorting)
+    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole, directions)
+
+
+def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
+    """Give a column that rows of one time are ordered by, and its direction: F.desc('v') has one, 'v' goes up."""
+    name, direction = written(given) if is_column(given) else "", ""
+    for how in DIRECTIONS:
+        if name.endswith(f" {how}"):
+            name, direction = name.removesuffix(f" {how}"), how
+    if not direction:
+        return expression(df, given, "order_by"), next(iter(DIRECTIONS))
+    if name not in df.columns:
+        raise QueryError(
+            f"order_by sorts by {name!r}, which is no column. Add it to the input, and use F.desc of that."
+        )
+    return Expression(name, name), direction
 
 
 def _lengths(window: Any) -> list[Any]:
     return [getattr(window, name) for name in ("range", "slide", "offset") if window.kind == "measured"]
 
 
-def _types(df: DataFrame, columns: list[Named]) -> list[T.DataType]:
-    """Ask Spark for the types of columns."""
+def _types(df: DataFrame, columns: list[tuple[Named, str]]) -> list[T.DataType]:
+    """Ask Spark for the types of columns, each told with who reads it."""
     fold = folding(df)
     known = {fold(name) for name in df.columns}
-    for column in columns:
+    for column, reader in columns:
         name = column.value if isinstance(column, Expression) else column
         if isinstance(name, str) and fold(name) not in known:
             listed = ", ".join(map(repr, df.columns)) or "none"
-            raise QueryError(f"no column {name!r} in the input, which a window watches. Its columns are {listed}.")
+            is_field = fold(name.partition(".")[0]) in known
+            hint = f" Use F.col({name!r}) for a field within a column." if is_field else ""
+            raise QueryError(f"no column {name!r} in the input, which {reader}. Its columns are {listed}.{hint}")
     try:
-        return [field.dataType for field in df.select(*map(column_of, columns)).schema]
+        return [field.dataType for field in df.select(*(column_of(column) for column, _ in columns)).schema]
     except AnalysisException as error:
         raise QueryError(f"the columns that windows watch cannot be read: {first_line(error)}") from error
 
 
-def _read(df: DataFrame, watch: Watch, given: T.DataType, windows: Iterable[AnyWindow]) -> Column:
+def _check_order(df: DataFrame, order: Iterable[Named], types: Iterable[T.DataType]) -> None:
+    """Refuse types that Spark cannot sort by; it is asked of those that have parts."""
+    for column, given in zip(order, types, strict=True):
+        if isinstance(given, (*ATOMS, T.StringType)):
+            continue
+        try:
+            _ = df.sort(_column(column)).schema
+        except AnalysisException as error:
+            kind = given.simpleString()
+            raise QueryError(
+                f"order_by has {str(column)!r} of type {kind}, which Spark cannot sort by. Use another column."
+            ) from error
+
+
+def _read(watch: Watch, label: str, given: T.DataType) -> Column:
     """Give a watched column as windows take it; refuse types that tell them nothing."""
-    label = next(window.label for window in windows if watch in window.watches)
     kind, column = given.simpleString(), _column(watch.column)
     match watch.role:
         case "condition":

@@ -1,0 +1,275 @@
+"""Windows of a user's own, without Spark: row by row or whole arrays, compiled or not, however batches are cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import muntin as mt
+from muntin import names
+from muntin.aggregates import Merge
+from muntin.arrow.batches import ColumnLayout
+from muntin.arrow.frames import user
+from muntin.arrow.frames.framings import framing
+from muntin.arrow.frames.rows import Slicing, frame
+from muntin.arrow.frames.slicing import FrameTask
+from muntin.arrow.frames.stretch import batch_with_numbers
+from muntin.arrow.reducers import reducer
+
+SIZES = (1, 2, 3, 7, 1000)
+"""How many rows come at once."""
+
+
+def task_of(windows: Sequence[Any], columns: int = 0) -> FrameTask:
+    """Frame windows over rows whose values are added."""
+    add = reducer(Merge.SUM, pa.int64(), strict=True)
+    assert add is not None
+    watched = tuple(names.watched(place) for place in range(columns))
+    framings = tuple(
+        framing(window, number, watched[: len(window.watches)], number) for number, window in enumerate(windows)
+    )
+    return FrameTask(ColumnLayout.numbered((add,), (1,), 1), framings, watched)
+
+
+def batches(keys: Sequence[Any], times: Sequence[int], *columns: Sequence[Any], size: int = 1000) -> list[Any]:
+    """Give rows in batches; the row of number i within all counts 2 ** i, so that a sum tells which were added."""
+    arrays = {names.TIME: pa.array(times, pa.int64())}
+    arrays |= {names.watched(place): pa.array(column) for place, column in enumerate(columns)}
+    arrays |= {
+        names.key(0): pa.array(keys),
+        names.partial(0): pa.array([1 << i for i in range(len(times))], pa.int64()),
+    }
+    whole = pa.RecordBatch.from_pydict(arrays)
+    return [whole.slice(start, size) for start in range(0, len(times), size)]
+
+
+def members(total: int) -> tuple[int, ...]:
+    """Give the rows that a sum has."""
+    return tuple(place for place in range(total.bit_length()) if total >> place & 1)
+
+
+Given = list[tuple[int, int, tuple[int, ...]]]
+
+
+def framed(window: Any, times: Sequence[int], *columns: Sequence[Any], keys: Any = None, size: int = 1000) -> Given:
+    """Give start, end and rows of all instances, in the order that they ended in."""
+    out = []
+    for batch in frame(
+        batches(keys or ["k"] * len(times), times, *columns, size=size), task_of([window], len(columns))
+    ):
+        rows = batch.to_pydict()
+        out += [(*told, members(total)) for *told, total in zip(rows["s"], rows["f"], rows["p0"], strict=True)]
+    return out
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr("muntin.arrow.batches.BATCH", request.param)
+    return int(request.param)
+
+
+class Count:
+    """FACTS.md A4.2: a window of so many rows every so many; an end needs that many rows before it (E4.3)."""
+
+    initial = 0
+
+    def __init__(self, range: int, slide: int) -> None:
+        self.range, self.slide = range, slide
+
+    def step(self, row: int, time: int) -> tuple[int, int, int]:
+        ends = row >= self.range and (row - self.range) % self.slide == 0
+        return row + 1, int(row % self.slide == 0), int(ends)
+
+
+class WholeCount(Count):
+    """The same for whole arrays."""
+
+    def steps(self, row: int, time: Any) -> tuple[int, Any, Any]:
+        rows = row + np.arange(len(time))
+        ends = (rows >= self.range) & ((rows - self.range) % self.slide == 0)
+        return row + len(time), (rows % self.slide == 0).astype(np.int64), ends.astype(np.int64)
+
+
+LETTERS = "abcdefghijkl"
+
+
+def letters(given: Given) -> list[str]:
+    return ["".join(LETTERS[place] for place in rows) for _, _, rows in given]
+
+
+@pytest.mark.parametrize("kind", [Count, WholeCount])
+def test_count_windows_of_cutty(kind: type[Count], size: int) -> None:
+    """FACTS.md A4.2, A4.5: the ending record is not in the window, and emission comes before what is collected."""
+    times = list(range(len(LETTERS) + 1))
+    four = letters(framed(mt.user_window(kind(4, 2), complete=True), times, size=size)[:5])
+    assert four == ["abcd", "cdef", "efgh", "ghij", "ijkl"]
+    five = framed(mt.user_window(kind(5, 3), complete=True), times, size=size)
+    assert [end for _, end, _ in five] == [5, 8, 11]
+    assert [rows for _, _, rows in five] == [(0, 1, 2, 3, 4), (3, 4, 5, 6, 7), (6, 7, 8, 9, 10)]
+
+
+def test_two_windows_share_slices(size: int) -> None:
+    """FACTS.md E4.2: each takes its own slices, though both cut them."""
+    times = list(range(13))
+    both = [mt.user_window(Count(4, 2), complete=True, id="4"), mt.user_window(Count(5, 3), complete=True, id="5")]
+    given: dict[int, list[tuple[int, ...]]] = {0: [], 1: []}
+    for batch in frame(batches(["k"] * 13, times, size=size), task_of(both)):
+        rows = batch.to_pydict()
+        for number, total in zip(rows["w"], rows["p0"], strict=True):
+            given[number].append(members(total))
+    assert given[0] == [tuple(range(begin, begin + 4)) for begin in (0, 2, 4, 6, 8)]
+    assert given[1] == [tuple(range(begin, begin + 5)) for begin in (0, 3, 6)]
+
+
+def test_windows_that_are_open_at_the_end(size: int) -> None:
+    """They are given, with the time of the last row, unless only complete ones are asked for."""
+    times = [0, 10, 20, 30, 40, 50]
+    assert framed(mt.user_window(Count(4, 2)), times, size=size) == [
+        (0, 40, (0, 1, 2, 3)),
+        (20, 50, (2, 3, 4, 5)),
+        (40, 50, (4, 5)),
+    ]
+    assert framed(mt.user_window(Count(4, 2), complete=True), times, size=size) == [(0, 40, (0, 1, 2, 3))]
+
+
+def test_every_key_has_its_own_state(size: int) -> None:
+    keys, times = ["a"] * 5 + ["b"] * 4 + ["c"], [0, 1, 2, 3, 4, 0, 1, 2, 3, 9]
+    window = mt.user_window(Count(2, 2), complete=True)
+    rows = [rows for _, _, rows in framed(window, times, keys=keys, size=size)]
+    assert rows == [(0, 1), (2, 3), (5, 6)]
+
+
+class Stock:
+    """FACTS.md A4.12: ten minutes every five above a price of 10, five every two below, fixed when a window begins.
+
+    The state is when the next window begins, and the ends of the windows that are open.
+    """
+
+    initial = (0, ())
+
+    def step(self, state: Any, time: int, price: float) -> tuple[Any, int, int]:
+        following, ends = state
+        ended = sum(end <= time for end in ends)
+        left = ends[ended:]
+        if time < following:
+            return (following, left), 0, ended
+        range, slide = (10, 5) if price > 10 else (5, 2)
+        return (time + slide, tuple(sorted((*left, time + range)))), 1, ended
+
+
+def test_the_stock_window_of_cutty(size: int) -> None:
+    """The deterministic reading of E4.5: a range is that of the price when the window begins."""
+    times = list(range(41))
+    prices = [20.0 if minute < 25 else 9.0 for minute in times]
+    given = framed(mt.user_window(Stock(), "price", complete=True), times, prices, size=size)
+    assert sorted((start, rows[-1] + 1) for start, _, rows in given) == [
+        (0, 10), (5, 15), (10, 20), (15, 25), (20, 30), (25, 30), (27, 32), (29, 34), (31, 36), (33, 38), (35, 40),
+    ]  # fmt: skip
+    assert all(rows == tuple(range(rows[0], rows[-1] + 1)) for _, _, rows in given)
+
+
+class Errands:
+    """Windows that a row opens and another row with the same name closes, in any order; the state is open ones."""
+
+    initial: ClassVar[dict[str, Any]] = {"row": 0, "open": {}}
+
+    def step(self, state: Any, time: int, name: str | None) -> tuple[Any, int, list[int]]:
+        row, begun = state["row"], dict(state["open"])
+        if name is None:
+            return {"row": row + 1, "open": begun}, 0, []
+        if name in begun:
+            return {"row": row + 1, "open": {k: v for k, v in begun.items() if k != name}}, 0, [begun[name]]
+        return {"row": row + 1, "open": begun | {name: row}}, 1, []
+
+
+def test_windows_that_end_in_any_order(size: int) -> None:
+    times = list(range(0, 80, 10))
+    errands = ["x", "y", None, "x", "z", "z", "y", None]
+    window = mt.user_window(Errands(), "name", fifo=False)
+    assert framed(window, times, errands, size=size) == [(0, 30, (0, 1, 2)), (40, 50, (4,)), (10, 60, (1, 2, 3, 4, 5))]
+
+
+def test_the_first_to_begin_must_end_first_unless_told(size: int) -> None:
+    errands = ["x", "y", "y", "x"]
+    with pytest.raises(
+        mt.QueryError, match=r"ends windows of rows \[1\] before that of row 0, though fifo=True, at row 2"
+    ):
+        framed(mt.user_window(Errands(), "name"), [0, 1, 2, 3], errands, size=size)
+
+
+def climbs(state: tuple[float, int], time: int, price: float) -> tuple[tuple[float, int], int, int]:
+    """Begin a window where a price stops falling, and end it where it falls again."""
+    last, is_open = state
+    if price < last:
+        return (price, 0), 0, is_open
+    return (price, 1), 1 - is_open, 0
+
+
+def test_compiled_steps_give_what_plain_ones_give(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    rng = np.random.default_rng(3)
+    prices = np.round(rng.normal(10, 2, 60), 2).tolist()
+    window = mt.user_window(climbs, "price", initial=(0.0, 0))
+    loops = user._loop.cache_info().misses + user._loop.cache_info().hits
+    compiled = framed(window, list(range(60)), prices, size=size)
+    assert user._loop.cache_info().misses + user._loop.cache_info().hits > loops
+    assert climbs not in user._REFUSED
+    plain = type("Plain", (), {"compiled": False, "step": staticmethod(climbs), "initial": (0.0, 0)})()
+    by_rows = framed(mt.user_window(plain, "price"), list(range(60)), prices, size=size)
+    assert compiled == by_rows
+    assert len(compiled) > 5
+
+
+def test_values_that_are_missing_are_none() -> None:
+    """What Numba cannot take goes through plain Python."""
+    seen = []
+
+    def look(state: int, time: int, price: float | None) -> tuple[int, int, int]:
+        seen.append(price)
+        return state, 0, 0
+
+    framed(mt.user_window(look, "price", initial=0), [0, 1, 2], [1.5, None, 2.5])
+    assert seen == [1.5, None, 2.5]
+
+
+def test_a_row_may_begin_and_end_several_windows(size: int) -> None:
+    def doubled(state: int, time: int) -> tuple[int, int, int]:
+        return state + 1, 2, 2 if state else 0
+
+    rows = [rows for _, _, rows in framed(mt.user_window(doubled, initial=0), [0, 1, 2], size=size)]
+    assert rows == [(0,), (0,), (1,), (1,), (2,), (2,)]
+
+
+def test_definition_and_kernels_agree(size: int) -> None:
+    """What `over` says of the same discretizers."""
+    times = list(range(0, 120, 10))
+    for window in (mt.user_window(Count(4, 2)), mt.user_window(Count(3, 1), complete=True)):
+        wanted = [(start, end, tuple(range(lo, hi))) for start, end, lo, hi, *_ in window.over(times)]
+        assert framed(window, times, size=size) == wanted
+
+
+def test_few_slices_are_kept() -> None:
+    """FACTS.md E4.4: a long window beside short ones keeps no cut that no open window needs."""
+    windows = [
+        mt.landmark(since=0, step="1 day"),
+        mt.tumbling(mt.rows(2)),
+        mt.session_window("1 hour"),
+        mt.tumbling("10 us"),
+    ]
+    task = task_of(windows)
+    slicing = Slicing(task.slicings[0], task)
+    kept = []
+    for start in range(0, 2000, 10):
+        times = list(range(start, start + 10))
+        rows = pa.RecordBatch.from_pydict(
+            {names.TIME: times, names.key(0): ["k"] * 10, names.partial(0): pa.array([1] * 10, pa.int64())}
+        )
+        list(slicing.take(batch_with_numbers(rows)))
+        assert slicing.kept is not None
+        kept.append(slicing.kept["p0"].to_pylist())
+    assert max(map(len, kept)) <= 3
+    assert sum(kept[-1]) == 2000

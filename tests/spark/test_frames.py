@@ -1,0 +1,226 @@
+"""Windows of every kind on Spark: sessions are Spark's own, and all others mean what plain Python says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from typing import Any
+
+import pytest
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+import muntin as mt
+from muntin.plan.physical.plans import PhysicalPlan
+from tests.spark import frames
+from tests.spark.cases import assert_same, quoted, random_events
+from tests.spark.frames import AGGREGATES, IN_ORDER, S, assert_same_rows, expected, frame_of, given, random_rows
+from tests.spark.test_edges import setting
+
+ZERO = 1_704_067_200 * S
+"""2024-01-01, a time that is a multiple of all ranges here."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    cases = metafunc.config.getoption("--cases")
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", range(cases // 2))
+
+
+def plain_sessions(df: DataFrame, by: Iterable[str], gaps: Iterable[str], plain: list[Column]) -> DataFrame:
+    """Write what a Spark user writes today."""
+    branches = []
+    for gap in gaps:
+        session = F.session_window("ts", gap).alias("window")
+        result = df.groupBy(*(quoted(key).alias(key) for key in by), session).agg(*plain)
+        rest = [quoted(name) for name in result.columns if name != "window"]
+        branches.append(result.select(F.lit(mt.session_window(gap).label).alias("window_id"), "window", *rest))
+    return reduce(DataFrame.union, branches)
+
+
+def test_sessions_are_those_of_spark(spark: SparkSession, seed: int) -> None:
+    """Random types, keys, ties and nulls; gaps that rows meet exactly."""
+    r = random.Random(2000 + seed)
+    df, by, aggregates, plain = random_events(spark, r, seed, holistic=False)
+    by = [key for key in by if key != "k array"]
+    named = [column.alias(asked.name) for column, asked in zip(plain, aggregates, strict=True)]
+    gaps = r.sample(["1 second", "2 seconds", "7 seconds", "1 minute", "20 minutes"], r.randint(1, 3))
+    oracle = plain_sessions(df, by, gaps, named).cache()
+    known = not any("huge" in map(str, asked.columns) for asked in aggregates)
+    strategies: list[Any] = ["auto", "independent", *(["ordered"] if known else [])]
+    for strategy in strategies:
+        actual = mt.aggregate(df, "ts", by, map(mt.session_window, gaps), aggregates, strategy=strategy)
+        assert_same(actual, oracle, by, (seed, strategy, gaps))
+    oracle.unpersist()
+
+
+def test_every_kind_means_its_definition(spark: SparkSession, seed: int) -> None:
+    """All kinds in one call, with periodic windows, and some alone: no keys, one or two, times of both types."""
+    r = random.Random(seed)
+    unique = seed % 2 == 1
+    rows = random_rows(r, ZERO, unique_times=unique)
+    by = [["key"], [], ["key", "zone"]][seed % 3]
+    df = frame_of(spark, rows, ["timestamp", "timestamp_ntz"][seed // 2 % 2]).cache()
+    windows = frames.definitions(ZERO)
+    asked = AGGREGATES | (IN_ORDER if unique else {})
+    together = mt.aggregate(df, "ts", by, list(windows), list(asked), order_by="turn")
+    wanted = expected(rows, by, windows, asked, measured=True)
+    assert_same_rows(given(together), wanted, (seed, "together"))
+    for window in r.sample(list(windows), 3):
+        alone = mt.aggregate(df, "ts", by, window, list(asked), order_by="turn")
+        own = expected(rows, by, {window: windows[window]}, asked, measured=window.measure is not None)
+        assert_same_rows(given(alone), own, (seed, window, "alone"))
+    df.unpersist()
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> Iterator[DataFrame]:
+    """Give some events of three keys, one of them null, with ties."""
+    number = F.col("id")
+    made = spark.range(0, 400, 1, 3).select(
+        F.timestamp_micros(ZERO + number * number % 797 * 1_000_000).alias("ts"),
+        F.when(number % 3 != 0, F.concat(F.lit("k"), number % 3)).alias("key"),
+        (number * 7 % 101).cast("int").alias("v"),
+        (number % 160).cast("double").alias("speed"),
+        number.alias("turn"),
+    )
+    yield made.cache()
+    made.unpersist()
+
+
+def test_cumulating_windows_are_those_of_an_explode(events: DataFrame) -> None:
+    """The plan that a Spark user writes: every row is given once for each step of its stretch."""
+    length, step = 300 * S, 60 * S
+    begin = f"t - pmod(t, {length})"
+    ends = f"sequence(t - pmod(t, {step}) + {step}, {begin} + {length}, {step})"
+    exploded = events.selectExpr("unix_micros(ts) t", "key", "v").selectExpr(
+        f"{begin} AS begin", f"explode({ends}) AS end", "key", "v"
+    )
+    groups = exploded.groupBy("begin", "end", "key").agg(F.sum("v").alias("total"), F.count("*").alias("rows"))
+    window = "named_struct('start', timestamp_micros(begin), 'end', timestamp_micros(end)) AS window"
+    plain = groups.selectExpr("'w' AS window_id", window, "key", "total", "rows")
+    asked = [mt.sum("v").alias("total"), mt.count().alias("rows")]
+    actual = mt.aggregate(events, "ts", "key", mt.cumulating("5 minutes", "1 minute", id="w"), asked)
+    assert_same(actual, plain, ["key"])
+
+
+def test_a_landmark_is_told_by_the_clock_of_the_session(spark: SparkSession, events: DataFrame) -> None:
+    """Midnight in Kolkata comes 5:30 hours before that of UTC; wall-clock times know no zones."""
+    asked = mt.landmark(since="2024-01-01", step="1 day")
+    wall = events.withColumn("ts", F.col("ts").cast("timestamp_ntz"))
+    with setting(spark, "spark.sql.session.timeZone", "Asia/Kolkata"):
+        instants, clock = (
+            mt.aggregate(df, "ts", (), asked, mt.count())
+            .selectExpr(
+                "unix_micros(CAST(window.start AS timestamp)) s", "unix_micros(CAST(window.end AS timestamp)) e"
+            )
+            .first()
+            for df in (events, wall)
+        )
+    early = ZERO - (5 * 60 + 30) * 60 * S
+    assert instants == (early, early + 86_400 * S)
+    assert clock == (early, early + 86_400 * S)  # cast back by the same clock
+    exact = mt.landmark(since="2024-01-01T00:00:00+00:00", step="1 day")
+    row = mt.aggregate(events, "ts", (), exact, mt.count()).selectExpr("unix_micros(window.start) s").first()
+    assert row == (ZERO,)
+
+
+def test_conditions_may_be_expressions(events: DataFrame) -> None:
+    fast = events.withColumn("fast", F.col("speed") > 120)
+    kinds: list[Callable[[Any], Any]] = [
+        lambda condition: mt.while_(condition, id="w"),
+        lambda condition: mt.punctuated(condition, id="w"),
+    ]
+    for kind in kinds:
+        by_name, by_expression = (
+            given(mt.aggregate(fast, "ts", "key", kind(condition), mt.sum("v"), order_by=F.desc("turn")))
+            for condition in ("fast", F.col("speed") > 120)
+        )
+        assert by_name == by_expression
+        assert by_name
+
+
+def test_ties_are_taken_in_the_order_that_is_asked_for(spark: SparkSession) -> None:
+    df = spark.sql("select timestamp'2024-01-01' ts, id, id % 5 other from range(10)").repartition(3)
+    asked = mt.tumbling(mt.rows(5))
+    ups = mt.aggregate(df, "ts", (), asked, mt.max("id"), order_by="id").orderBy("window_begin").collect()
+    downs = mt.aggregate(df, "ts", (), asked, mt.max("id"), order_by=F.desc("id")).orderBy("window_begin").collect()
+    both = mt.aggregate(df, "ts", (), asked, mt.max("id"), order_by=["other", "id"]).orderBy("window_begin").collect()
+    assert [[row["max_id"] for row in rows] for rows in (ups, downs, both)] == [[4, 9], [9, 4], [6, 9]]
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_results_have_the_types_and_nullability_of_plain_windows(events: DataFrame, kind: str) -> None:
+    df = events.withColumn("ts", F.col("ts").cast(kind)).withColumn("sure", F.lit(1))
+    asked = [mt.count().alias("n"), mt.sum("v").alias("total"), mt.avg("speed").alias("mean")]
+    by = ["key", "sure"]
+    periodic, sessions, counts, mixed, kilometres = (
+        mt.aggregate(df, "ts", by, windows, asked).schema
+        for windows in (
+            mt.tumbling("1 minute"),
+            mt.session_window("1 minute", longest="1 hour"),
+            mt.tumbling(mt.rows(5)),
+            [mt.tumbling("1 minute"), mt.tumbling(mt.rows(5)), mt.hopping(5, 2.5, on="turn")],
+            mt.tumbling(5, on="turn"),
+        )
+    )
+    plain = df.groupBy(*by, F.window("ts", "1 minute")).agg(F.count("*"), F.sum("v"), F.avg("speed")).schema
+    assert [f.nullable for f in periodic.fields[2:]] == [
+        plain[0].nullable,
+        plain[1].nullable,
+        *(f.nullable for f in plain.fields[3:]),
+    ]
+    told = [[(f.name, f.dataType, f.nullable) for f in schema] for schema in (periodic, sessions)]
+    assert told[0][2:] == told[1][2:]
+    assert [name for name, *_ in told[0]] == ["window_id", "window", "key", "sure", "n", "total", "mean"]
+    assert sessions["window"].dataType.simpleString() == f"struct<start:{kind},end:{kind}>"
+    for schema, measure in ((counts, T.LongType()), (kilometres, T.LongType()), (mixed, T.DoubleType())):
+        assert schema.names[:4] == ["window_id", "window", "window_begin", "window_end"]
+        assert [schema[name].dataType for name in ("window_begin", "window_end")] == [measure, measure]
+        assert [(f.name, f.dataType, f.nullable) for f in schema][4:] == told[0][2:]
+
+
+def test_no_rows_give_no_rows(spark: SparkSession, events: DataFrame) -> None:
+    windows = [*frames.definitions(ZERO)]
+    rows = frame_of(spark, [])
+    for strategy in ("auto", "kernel", "ordered"):
+        assert mt.aggregate(rows, "ts", "key", windows, mt.count(), strategy=strategy).collect() == []
+    assert mt.aggregate(rows, "ts", (), mt.session_window("1 s"), mt.count(), strategy="independent").collect() == []
+
+
+def test_strategies(events: DataFrame) -> None:
+    """Each gives the same rows, as far as it has the windows."""
+    sessions = [mt.session_window("3 s"), mt.session_window("10 s")]
+    periodic = [mt.tumbling("30 s"), mt.hopping("1 minute", "30 s"), mt.hopping("50 s", "20 s")]
+    asked = [mt.sum("v"), mt.count().alias("n"), mt.max("speed")]
+    for windows in (sessions, [*sessions, *periodic], periodic):
+        wanted = given(mt.aggregate(events, "ts", "key", windows, asked, strategy="independent"))
+        for strategy in ("auto", "kernel", "ordered"):
+            assert given(mt.aggregate(events, "ts", "key", windows, asked, strategy=strategy)) == wanted
+    with pytest.raises(
+        mt.UnsupportedError, match="strategy 'independent' is for windows that plain Spark has, and '5 rows' is none"
+    ):
+        mt.aggregate(events, "ts", "key", [*sessions, mt.tumbling(mt.rows(5))], asked, strategy="independent")
+
+
+def test_what_explain_says(events: DataFrame) -> None:
+    windows = [mt.session_window("3 s"), mt.tumbling("30 s"), mt.hopping(mt.rows(5), "5 s"), mt.while_("fast")]
+    fast = events.withColumn("fast", F.col("speed") > 120)
+    text = str(mt.explain(fast, "ts", "key", windows, mt.sum("v"), strategy="ordered"))
+    assert "ordered: rows of every key in order, cut where windows begin and end" in text
+    for label in ("session 3s", "30s", "last 5 rows every 5s", "while fast"):
+        assert label in text
+    assert "note: the rows of a key are one task's work, in order" in text
+    assert (
+        "note: last 5 rows every 5s: where an instance begins is known only when it ends, so rows are kept for it"
+        in text
+    )
+    plain = mt.explain(events, "ts", "key", windows[:1], mt.sum("v"), strategy="independent")
+    assert isinstance(plain, PhysicalPlan)
+    assert [group.shape.name for group in plain.groups] == ["INDEPENDENT"]
+    auto = mt.explain(
+        events, "ts", "key", windows[:1], mt.sum("v"), statistics=mt.Statistics(1000, keys=10, span="1 h")
+    )
+    assert {name for name, _ in auto.alternatives} == {"independent", "ordered"}
