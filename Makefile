@@ -29,6 +29,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench quality
 	$(BIN)/muntin bench planning
 	$(BIN)/muntin bench kernels
+	$(BIN)/muntin bench cutty
 	$(BIN)/muntin bench weave
 	$(BIN)/muntin bench woven
 	for experiment in paper-1m paper-10m keyed mixed fine peers growth shapes transfer; do $(BIN)/muntin bench batch $$experiment; done

@@ -14,7 +14,7 @@ ShapeName = Literal[
 ]
 """Shapes of batch plans that may be forced by name, beside the independent one, which is a strategy of its own."""
 
-StreamShapeName = Literal["expand", "chain", "columnar"]
+StreamShapeName = Literal["expand", "chain", "columnar", "ordered"]
 """Shapes of streams that may be forced by name."""
 
 AnyStrategy = Strategy | ShapeName | StreamShapeName

@@ -313,6 +313,16 @@ def bench_kernels(out: Path, rounds: int) -> None:
     _run("kernels", out, rows, rounds=rounds, seeds="1, 2")
 
 
+@bench.command("cutty")
+@_rounds("way")
+@_out("cutty")
+def bench_cutty(out: Path, rounds: int) -> None:
+    """Compare ways to share slices among 1 to 100 queries: Cutty, pairs, random access."""
+    from muntin.bench.experiments.cutty import SEED, cutty_experiments
+
+    _run("cutty", out, cutty_experiments(rounds, _say), rounds=rounds, seeds=str(SEED))
+
+
 @bench.command("rolling")
 @_rounds("contender")
 @_data

@@ -131,7 +131,7 @@ class Fingerprint:
         yield from _changes("time", [self.time], [now.time], texts=texts)
         yield from _changes("key", self.keys, now.keys, texts=texts)
         yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
-        if self.windows != now.windows:
+        if _told(self.windows) != _told(now.windows):
             yield f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
         if self.buckets != now.buckets:
             yield f"there were {self.buckets} buckets of keys and there are {now.buckets}"
@@ -142,7 +142,7 @@ class Fingerprint:
             return f"Use strategy={self.shape!r}, or a new checkpoint."
         if self.buckets != now.buckets:
             return f"Set spark.sql.shuffle.partitions to {self.buckets}, or use a new checkpoint."
-        if self.windows != now.windows:
+        if _told(self.windows) != _told(now.windows):
             return "Use a new checkpoint; for windows that come and go, a WindowRegistry or strategy='native'."
         return "Ask for what the checkpoint was made for, or use a new checkpoint."
 
@@ -197,6 +197,11 @@ def _window(told: dict[str, Any] | list[int]) -> AnyWindow:
         return from_dict(told)
     range, slide, offset = told
     return Window(range, slide, offset)
+
+
+def _told(windows: Iterable[AnyWindow] | None) -> list[dict[str, Any]] | None:
+    """Give windows as files have them: expressions by their texts, and a user's code by its name and version."""
+    return None if windows is None else [window.to_dict() for window in windows]
 
 
 def _windows(windows: Iterable[AnyWindow] | None) -> str:

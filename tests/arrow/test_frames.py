@@ -85,7 +85,7 @@ def task_of(asked: Sequence[Any]) -> FrameTask:
     add = reducer(Merge.SUM, pa.int64(), strict=True)
     assert add is not None
     framings = tuple(
-        framing(window, number, tuple(safe[str(watch.column)] for watch in window.watches))
+        framing(window, number, tuple(safe[str(watch.column)] for watch in window.watches), number)
         for number, window in enumerate(asked)
     )
     return FrameTask(ColumnLayout.numbered((add, add), (1, 1), 1), framings, tuple(safe.values()), "float64")
@@ -98,6 +98,7 @@ def batches_of(rows: Sequence[dict[str, Any]], size: int) -> list[pa.RecordBatch
         names.watched(1): pa.array([row["steps"] for row in rows], pa.int64()),
         names.watched(2): pa.array([row["flag"] for row in rows], pa.bool_()),
         names.watched(3): pa.array([row["price"] for row in rows], pa.int64()),
+        names.order(0): pa.array([row.get("order", 0) for row in rows], pa.int64()),
         names.key(0): pa.array([row["k"] for row in rows], pa.int64()),
         names.partial(0): pa.array([row["v"] for row in rows], pa.int64()),
         names.partial(1): pa.array([1] * len(rows), pa.int64()),

@@ -69,9 +69,9 @@ def asked(
 ) -> DataFrame:
     named = list(windows.windows()) if isinstance(windows, WindowRegistry) else windows
     source = prepare(df, "ts", by, named, aggregates)
-    given = None if isinstance(windows, WindowRegistry) else source.query.windows
+    given = None if isinstance(windows, WindowRegistry) else source.query.periodic
     kept = fingerprint(source, "columnar", given, buckets if by else 1)
-    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.windows, kept)
+    return columnar(source, windows if isinstance(windows, WindowRegistry) else source.query.periodic, kept)
 
 
 def simple(rows: Sequence[tuple[float, str | None, int]], base: datetime = BASE) -> pa.Table:

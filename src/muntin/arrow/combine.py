@@ -148,13 +148,19 @@ def _reduced(rows: Rows, level: Level, starts: Longs) -> pa.RecordBatch:
 def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
     """Sort a batch by key and time, unless it is."""
     time = batch[layout.when].to_numpy()
-    codes = np.zeros(len(time), np.int64)
-    for key in layout.keys:
-        encoded = batch[key].dictionary_encode()
-        if len(encoded.dictionary) + encoded.null_count > 1:
-            values = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-            codes = np.unique(codes * (len(encoded.dictionary) + 1) + values, return_inverse=True)[1]
+    codes = key_codes([batch[key] for key in layout.keys], len(time))
     in_order = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (time[1:] >= time[:-1]))
     if in_order.all():
         return batch
     return batch.take(pa.array(np.lexsort((time, codes))))
+
+
+def key_codes(keys: list[pa.Array], rows: int) -> Longs:
+    """Give rows numbers that are equal where their keys are."""
+    codes = np.zeros(rows, np.int64)
+    for key in keys:
+        encoded = key.dictionary_encode()
+        if len(encoded.dictionary) + encoded.null_count > 1:
+            values = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+            codes = np.unique(codes * (len(encoded.dictionary) + 1) + values, return_inverse=True)[1]
+    return codes

@@ -27,8 +27,11 @@ def _method(operator: type, name: str) -> Any:
     return register_jitable(getattr(operator, name))
 
 
-def _overloaded(function: Callable[..., Any], default: Callable[..., Any] | None = None) -> None:
-    """Let compiled code call an operator's method by the type of the operator, or a default if it has none."""
+def overloaded(function: Callable[..., Any], default: Callable[..., Any] | None = None) -> None:
+    """Let compiled code call a method by the type of the first argument, or a default if that has none.
+
+    The first argument is an operator, or the store of slices.
+    """
     name, arguments = function.__name__, ", ".join(function.__code__.co_varnames[: function.__code__.co_argcount])
 
     def implement(op: Any, *_: Any) -> Any:
@@ -48,15 +51,15 @@ def _put(op, values, place, partial):  # type: ignore[no-untyped-def]
     values[place] = partial
 
 
-_overloaded(protocol.combine)
-_overloaded(protocol.remove)
-_overloaded(protocol.exchange)
-_overloaded(protocol.displaces)
-_overloaded(protocol.commutes, lambda op: False)
-_overloaded(protocol.load, lambda op, values, place: values[place])
-_overloaded(protocol.store, _put)
-_overloaded(protocol.mark, lambda op, slide: None)
-_overloaded(protocol.bare, lambda op: op)
+overloaded(protocol.combine)
+overloaded(protocol.remove)
+overloaded(protocol.exchange)
+overloaded(protocol.displaces)
+overloaded(protocol.commutes, lambda op: False)
+overloaded(protocol.load, lambda op, values, place: values[place])
+overloaded(protocol.store, _put)
+overloaded(protocol.mark, lambda op, slide: None)
+overloaded(protocol.bare, lambda op: op)
 
 
 @overload(protocol.slot)

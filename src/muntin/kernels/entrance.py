@@ -13,7 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from muntin.errors import QueryError
 from muntin.kernels.compiling import compiled
-from muntin.kernels.operators import Compose, FirstMax, FirstMin, Max, Min, Moments, Operator, Sum, Wide, innermost
+from muntin.kernels.operators import (
+    Compose,
+    FirstMax,
+    FirstMin,
+    Max,
+    Means,
+    Min,
+    Moments,
+    Operator,
+    Sum,
+    Wide,
+    innermost,
+)
 from muntin.kernels.protocol import Asked, Longs
 
 Column = NDArray[Any]
@@ -115,6 +127,8 @@ def _columns(operator: Operator) -> tuple[int, ...] | None:
             return ()
         case Wide() | Compose():
             return (2,)
+        case Means():
+            return (4,)
         case Moments():
             return (6,)
     return None

@@ -42,13 +42,13 @@ def flatfat(op, values, lo, hi, out):  # type: ignore[no-untyped-def]
         left, count, first_slot = first, count - gone, (first_slot + gone) & (leaves - 1)
         fit = fitting(leaves, last - left)
         if fit != leaves:
-            tree = _moved(core, tree, leaves, first_slot, count, fit)
+            tree = moved(core, tree, leaves, first_slot, count, fit)
             leaves, first_slot, most = fit, np.int64(0), max(most, 2 * fit)
         while left + count < last:
-            _put(core, tree, leaves, (first_slot + count) & (leaves - 1), load(core, values, left + count))
+            put(core, tree, leaves, (first_slot + count) & (leaves - 1), load(core, values, left + count))
             count += 1
         if first < last:
-            store(core, out, k, _between(core, tree, leaves, first_slot, count))
+            store(core, out, k, between(core, tree, leaves, first_slot, count))
         mark(op, k)
     return most
 
@@ -70,17 +70,18 @@ def flatfat_many(op, values, asked, out):  # type: ignore[no-untyped-def]
     leaves = capacity(widest(asked))
     tree = room(values, 2 * leaves)
     for k in range(len(values)):
-        _put(core, tree, leaves, k & (leaves - 1), load(core, values, k))
+        put(core, tree, leaves, k & (leaves - 1), load(core, values, k))
         first, last = answers(asked, k)
         for answer in range(first, last):
             begin = start(asked, k, answer)
-            store(core, out, answer, _between(core, tree, leaves, begin & (leaves - 1), k + 1 - begin))
+            store(core, out, answer, between(core, tree, leaves, begin & (leaves - 1), k + 1 - begin))
         mark(op, k)
     return 2 * leaves
 
 
 @compiled
-def _put(op, tree, leaves, slot, partial):  # type: ignore[no-untyped-def]
+def put(op, tree, leaves, slot, partial):  # type: ignore[no-untyped-def]
+    """Write a leaf, and renew the path above it."""
     node = leaves + slot
     store(op, tree, node, partial)
     while node > 1:
@@ -89,7 +90,7 @@ def _put(op, tree, leaves, slot, partial):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _moved(op, tree, leaves, first_slot, count, larger):  # type: ignore[no-untyped-def]
+def moved(op, tree, leaves, first_slot, count, larger):  # type: ignore[no-untyped-def]
     """Give a tree of another size with the same live leaves, from its first slot on."""
     moved = room(tree, 2 * larger)
     for place in range(count):
@@ -100,7 +101,7 @@ def _moved(op, tree, leaves, first_slot, count, larger):  # type: ignore[no-unty
 
 
 @compiled
-def _between(op, tree, leaves, slot, count):  # type: ignore[no-untyped-def]
+def between(op, tree, leaves, slot, count):  # type: ignore[no-untyped-def]
     """Combine leaves from a slot on, in order of time: up to the end of the array, then from its begin."""
     if count == leaves and (slot == 0 or commutes(op)):
         return load(op, tree, 1)

@@ -31,7 +31,7 @@ def kept_on_disk(dispatcher: Any) -> Any:
 @cache
 def _sources() -> str:
     """Name the state of all files that code may be compiled from."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
+    files = sorted(Path(__file__).parent.rglob("*.py"))
     return sha256(b"".join(file.read_bytes() for file in files) + numba.__version__.encode()).hexdigest()
 
 

@@ -161,6 +161,28 @@ class Moments(NamedTuple):
         row[0], row[1], row[2], row[3], row[4], row[5] = partial
 
 
+class Means(NamedTuple):
+    """The means of three numbers: rows of a count and three sums."""
+
+    def combine(self, a: Any, b: Any) -> Any:
+        """Add."""
+        return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+    def commutes(self) -> bool:
+        """Say yes."""
+        return True
+
+    def load(self, values: Any, place: Any) -> Any:
+        """Read a row."""
+        row = values[place]
+        return row[0], row[1], row[2], row[3]
+
+    def store(self, values: Any, place: Any, partial: Any) -> None:
+        """Write a row."""
+        row = values[place]
+        row[0], row[1], row[2], row[3] = partial
+
+
 class Compose(NamedTuple):
     """The composition of maps x → a·x + b, rows of a and b: associative, and the order matters."""
 
@@ -267,7 +289,7 @@ class Timed(NamedTuple):
         store(self.inner, values, place, partial)
 
 
-Operator = Sum | Wide | Min | Max | FirstMin | FirstMax | Moments | Compose | Counting | Timed
+Operator = Sum | Wide | Min | Max | FirstMin | FirstMax | Moments | Means | Compose | Counting | Timed
 
 
 def innermost(operator: Any) -> Any:

@@ -13,7 +13,7 @@ from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
-from muntin.plan.physical.stream import StreamPlan
+from muntin.plan.physical.stream import ASSUMED, StreamPlan
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
@@ -27,8 +27,10 @@ from muntin.spark.input.frame import check_frame
 from muntin.spark.input.reading import prepare
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import check_known, known
-from muntin.spark.stream.choice import evaluate_stream, plan_stream
+from muntin.spark.stream.choice import evaluate_stream, plan_stream, taken_up
 from muntin.spark.stream.fingerprints import kept_fingerprints
+from muntin.spark.stream.framed_choice import is_framed, ordered_fingerprint, plan_framed_stream
+from muntin.spark.stream.ordered import ordered
 from muntin.spark.stream.registered import ANY_WINDOW, check_registered, evaluate_registered, plan_registered
 from muntin.spark.stream.watermark import prepare_stream
 from muntin.window import Length
@@ -80,6 +82,9 @@ def aggregate(
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
+        if is_framed(source, strategy):
+            plan_framed_stream(source, strategy, figures or ASSUMED, options, kept)
+            return ordered(source, taken_up(kept, ordered_fingerprint(source)))
         return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
     physical = _plan(source, strategy, figures)
     result = evaluate_batch(source, physical)
@@ -118,7 +123,8 @@ def explain(
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
-        return plan_stream(source, strategy, figures, options, _kept(df, checkpoint))
+        planned = plan_framed_stream if is_framed(source, strategy) else plan_stream
+        return planned(source, strategy, figures, options, _kept(df, checkpoint))
     physical = _plan(source, strategy, figures)
     return replace(physical, notes=(*physical.notes, *_asides(options, layout)))
 

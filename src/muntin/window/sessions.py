@@ -13,13 +13,12 @@ from muntin.window.lengths import Length, check_id, duration
 
 @dataclass(frozen=True, slots=True)
 class Session(Kind):
-    """Rows between which no gap is longer than the gap; it ends one gap after its last row, as Spark's sessions do.
+    """Rows none of which comes more than a gap after the one before; it ends one gap after its last row, as in Spark.
 
-    A row that comes exactly one gap after another is of the same session. A session that has a longest length ends
-    there, and the row that comes then begins the next one.
+    A session that has a longest length ends there, and the row that comes then begins the next one.
 
-    >>> [instance[:4] for instance in Session("5 us").over([0, 1, 2, 7, 13])]
-    [(0, 12, 0, 4), (13, 18, 4, 5)]
+    >>> [instance[:4] for instance in Session("4 us").over([0, 1, 2, 6, 7, 15])]
+    [(0, 11, 0, 5), (15, 19, 5, 6)]
     >>> [instance[:4] for instance in Session("4 us", longest="6 us").over([0, 3, 5, 7, 9])]
     [(0, 6, 0, 3), (7, 13, 3, 5)]
     """
@@ -61,8 +60,7 @@ class Session(Kind):
             lo = hi
 
     def _goes_on(self, first: int, last: int, time: int) -> bool:
-        """Tell whether a row is of the session that has these first and last times."""
-        return time <= last + int(self.gap) and (self.longest is None or time < first + int(self.longest))
+        return time <= last + self.gap and (self.longest is None or time < first + self.longest)
 
     def _end(self, first: int, last: int) -> int:
         end = last + int(self.gap)

@@ -55,7 +55,7 @@ class UserWindow(Kind):
     ) -> None:
         check_id(id)
         methods = [name for name in ("step", "steps") if callable(getattr(discretizer, name, None))]
-        if not methods and not callable(discretizer):
+        if not methods and not callable(discretizer) and not isinstance(discretizer, str):  # a name, as files have it
             raise QueryError(
                 f"{discretizer!r} is no discretizer{of_window(id)}. Use a function of state, time and values, "
                 "or an object with a method step or steps."
@@ -76,7 +76,13 @@ class UserWindow(Kind):
     @property
     def text(self) -> str:
         """The name of the discretizer."""
-        return str(getattr(self.discretizer, "__name__", type(self.discretizer).__name__))
+        return self._name
+
+    @property
+    def _name(self) -> str:
+        """The name of the discretizer's code."""
+        known = self.discretizer
+        return known if isinstance(known, str) else str(getattr(known, "__name__", type(known).__name__))
 
     @property
     def watches(self) -> tuple[Watch, ...]:
@@ -85,10 +91,9 @@ class UserWindow(Kind):
 
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
         """Give the name of the discretizer, its columns and the version of its state."""
-        known = getattr(self.discretizer, "__name__", type(self.discretizer).__name__)
         return {
             "kind": self.kind,
-            "discretizer": known,
+            "discretizer": self._name,
             "columns": [str(column) for column in self.columns],
             "version": self.version,
         }

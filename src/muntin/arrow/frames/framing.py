@@ -46,6 +46,8 @@ class Framing(ABC):
     """The number of the window in the query."""
     columns: tuple[str, ...] = ()
     """The columns that it watches."""
+    place: int = 0
+    """What state knows the window by: its place among all windows in order, however a query lists them."""
 
     @property
     def slots(self) -> Slots:
@@ -59,7 +61,11 @@ class Framing(ABC):
 
     def slot(self, name: str) -> str:
         """Name what is kept for this window."""
-        return f"{self.number}.{name}"
+        return f"{self.place}.{name}"
+
+    def forgets(self, stretch: Stretch) -> Flags:
+        """Tell of which keys nothing needs to be known, since no instance is open."""
+        return np.zeros(len(stretch.base), np.bool_)
 
     @abstractmethod
     def ended(self, stretch: Stretch) -> Ended:
@@ -73,6 +79,10 @@ class Framing(ABC):
 @dataclass(frozen=True)
 class Periodic(Framing):
     """A window of time on a grid."""
+
+    def forgets(self, stretch: Stretch) -> Flags:
+        """Tell where all instances have ended."""
+        return np.asarray(~np.isin(np.arange(len(stretch.base)), stretch.group[self.cuts(stretch)]))
 
     def ended(self, stretch: Stretch) -> Ended:
         """Give the instances that end by now and did not before."""
@@ -220,6 +230,10 @@ def _first_from(stretch: Stretch, group: Longs, time: Longs) -> Longs:
 class Growing(Framing):
     """A window that grows and begins anew every range."""
 
+    def forgets(self, stretch: Stretch) -> Flags:
+        """Tell where all instances have ended."""
+        return np.asarray(~np.isin(np.arange(len(stretch.base)), stretch.group[self.cuts(stretch)]))
+
     def ended(self, stretch: Stretch) -> Ended:
         """Give every step that ended."""
         window = self.window
@@ -293,6 +307,10 @@ class Run(Framing):
         """Tell which row the open instance began with."""
         return np.asarray(stretch.number == stretch.memory[self.slot("opened")][stretch.group])
 
+    def forgets(self, stretch: Stretch) -> Flags:
+        """Tell where no instance is open."""
+        return np.asarray(stretch.memory[self.slot("opened")] < 0)
+
     @abstractmethod
     def _codes(self, stretch: Stretch) -> Any:
         """Mark the new rows."""
@@ -327,13 +345,13 @@ class Sessions(Run):
         return session_codes(stretch.new_bounds, stretch.new_time, *state, int(self.window.gap), longest)
 
     def _close(self, stretch: Stretch) -> Flags:
-        """Tell where the session's end has passed, and no row is known that goes on with it."""
+        """Tell where no row can go on with the session, neither one that is known nor one that may come."""
         first, latest = (stretch.memory[self.slot(name)] for name in ("first", "latest"))
-        end = latest + int(self.window.gap) + 1  # a row that comes one gap later still goes on with it
+        last = latest + int(self.window.gap)
         if self.window.longest is not None:
-            end = np.minimum(end, first + int(self.window.longest))
+            last = np.minimum(last, first + int(self.window.longest) - 1)
         is_open = stretch.memory[self.slot("open")]
-        close = is_open & (stretch.ended | ((end <= stretch.by) & (stretch.following >= end)))
+        close = is_open & (stretch.ended | (np.minimum(stretch.by, stretch.following) > last))
         is_open[close] = False
         return np.asarray(close)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.state.terms import Term
@@ -75,7 +75,7 @@ class Head:
         }
         return Head(**(told | own))
 
-    def taken_up(self, job: Job) -> Head:
+    def taken_up(self, job: Any) -> Head:
         """Refuse the head of another query; give windows the numbers that this run knows them by."""
         check_same([self.fingerprint], job.fingerprint)
         return replace(self, terms=job.terms) if job.terms else self

@@ -42,7 +42,7 @@ def one_range(rounds: int, progress: Progress, sizes: Iterable[int] = SIZES) -> 
             progress(f"{operation}, one range of {size}")
             stretches = {name: _stretch(name, source, size, SLIDES, 4 * size) for name in able}
             runs = {name: _run_of(KERNELS[name], operator, stretch) for name, stretch in stretches.items()}
-            speeds = _in_turn(runs, rounds)
+            speeds = in_turn(runs, rounds)
             for name, run in runs.items():
                 slides = stretches[name].slides
                 timed = _timed(KERNELS[name], operator, _stretch(name, source, size, TIMED, size))
@@ -70,7 +70,7 @@ def many_ranges(rounds: int, progress: Progress, sizes: Iterable[int] = MANY_SIZ
             values = source[: size + slides]
             asked, out = np.arange(1, size + 1), np.empty(len(values) * size)
             runs = {name: _bound(MANY[name], operator, values, asked, out) for name in able}
-            speeds = _in_turn(runs, rounds)
+            speeds = in_turn(runs, rounds)
             for name, run in runs.items():
                 yield {
                     "setting": "many ranges",
@@ -147,7 +147,7 @@ def _run_of(kernel: Callable[..., int], operator: Operator, stretch: Stretch) ->
     return _bound(kernel, operator, stretch.values, stretch.lo, stretch.hi, np.empty(stretch.slides))
 
 
-def _in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
+def in_turn(runs: dict[str, Callable[[], int]], rounds: int) -> dict[str, float]:
     """Give the median of the processor's seconds that each run takes, which others on the machine hardly change."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():

@@ -9,6 +9,7 @@ from muntin.bench.experiments.planning import growth
 from muntin.bench.record import Row, load
 from muntin.bench.report.batch import BATCH
 from muntin.bench.report.calibrate import calibrate_section
+from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.bench.report.rolling import ROLLING
 from muntin.bench.report.stream import soak_section, stream_section
@@ -27,6 +28,7 @@ def report(results: Path) -> str:
         "soak": soak_section,
         "calibrate": calibrate_section,
         "kernels": kernels_section,
+        "cutty": cutty_section,
         "model": _model,
         "quality": _quality,
         "planning": _planning,

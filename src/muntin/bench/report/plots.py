@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
 
 from muntin.bench.record import Row
 from muntin.bench.report.batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
+from muntin.bench.report.cutty import CUTTY_FIGURE, WORKLOADS, stored
+from muntin.bench.report.cutty import NAMES as CUTTY_NAMES
 from muntin.bench.report.kernels import THROUGHPUT_FIGURE
 from muntin.bench.report.pages import PLANNING_FIGURE
 from muntin.bench.report.rolling import NAMES, ROLLING_FIGURE
@@ -159,11 +162,34 @@ def stream_figure(result: Row, path: Path) -> None:
     _save(figure, path)
 
 
+def cutty_figure(result: Row, path: Path) -> None:
+    """Draw combinations in the store, slices held and rows per second against the number of queries."""
+    figure = Figure(figsize=(10, 6.4), layout="constrained")
+    values: tuple[tuple[str, Callable[[Row], int]], ...] = (
+        ("combinations in the store", stored),
+        ("slices held at most", lambda row: int(row["held"])),
+        ("rows per second", lambda row: int(row["rows_per_second"])),
+    )
+    for line, (workload, title) in zip(figure.subplots(2, 3), WORKLOADS.items(), strict=True):
+        for axes, (label, value) in zip(line, values, strict=True):
+            for color, (way, name) in zip(COLORS, CUTTY_NAMES.items(), strict=False):
+                rows = [row for row in result["rows"] if (row["workload"], row["way"]) == (workload, way)]
+                points = [(row["queries"], value(row)) for row in rows if value(row)]
+                if points:
+                    axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=2, label=name)
+            axes.set(yscale="log", xlabel="queries", title=f"{title}: {label}")
+            axes.title.set_fontsize(9)
+            axes.grid(visible=True, which="major", alpha=0.3)
+        line[1].legend(fontsize=7)
+    _save(figure, path)
+
+
 FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
     "batch-growth": (growth_figure, GROWTH_FIGURE),
     "kernels": (kernels_figure, THROUGHPUT_FIGURE),
+    "cutty": (cutty_figure, CUTTY_FIGURE),
     "weave": (weave_figure, WEAVE_FIGURE),
     "rolling": (rolling_figure, ROLLING_FIGURE),
     "stream": (stream_figure, STREAM_FIGURE),

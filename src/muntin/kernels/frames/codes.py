@@ -19,13 +19,13 @@ ENDS_WITH = 4
 
 @compiled
 def session_codes(bounds, time, is_open, first, last, gap, longest):  # type: ignore[no-untyped-def]
-    """Mark rows that come more than a gap after the row before, or at or beyond the longest length (0 for none)."""
+    """Mark rows that come more than a gap after the row before, or beyond the longest length (0 for none)."""
     codes = np.full(len(time), BEGINS, np.int8)
     for group in range(len(bounds) - 1):
         for row in range(bounds[group], bounds[group + 1]):
             if is_open[group]:
-                is_far = time[row] > last[group] + gap
-                if is_far or (longest > 0 and time[row] >= first[group] + longest):
+                too_late = time[row] > last[group] + gap
+                if too_late or (longest > 0 and time[row] >= first[group] + longest):
                     codes[row] |= ENDS_BEFORE
                     first[group] = time[row]
             else:

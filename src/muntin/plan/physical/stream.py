@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
@@ -39,6 +40,7 @@ class StreamShape(Enum):
     EXPAND = "rows exploded into their windows, one aggregation with state"
     CHAIN = "slices until the watermark closes them, then exploded into their windows and merged"
     COLUMNAR = "open slices of many keys packed together, combined by kernels"
+    ORDERED = "rows wait for the watermark, packed, and are then read in order, key by key"
 
     @property
     def needs_merge(self) -> bool:
@@ -66,9 +68,11 @@ class StreamShape(Enum):
         return self is StreamShape.INDEPENDENT
 
 
+PERIODIC: tuple[StreamShape, ...] = tuple(shape for shape in StreamShape if shape is not StreamShape.ORDERED)
+"""The shapes of windows on a grid of time alone."""
 STREAM_NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
-    "auto": tuple(StreamShape),
+    "auto": PERIODIC,
     "native": STREAM_NATIVE,
     "kernel": (StreamShape.COLUMNAR,),
 } | {shape.name.lower(): (shape,) for shape in StreamShape}
@@ -79,7 +83,8 @@ STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
 class StreamPlan(Shown):
     """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed."""
 
-    windows: tuple[Window, ...]
+    windows: tuple[Any, ...]
+    """Windows of the kinds that the shape reads: periodic ones, or, where rows are in order, any."""
     shape: StreamShape
     strategy: str
     statistics: Statistics

@@ -13,7 +13,7 @@ from muntin.arrow.frames.slicing import FrameTask
 from muntin.spark.input.source import Source
 from muntin.spark.workers.layout import layout, tail
 from muntin.spark.workers.passage import mapped
-from muntin.window import AnyWindow
+from muntin.window import AnyWindow, in_order
 
 MEASURES = {"bigint": "int64", "double": "float64"}
 """Arrow's names of the types of measures."""
@@ -35,7 +35,12 @@ def frame_task(source: Source, windows: tuple[AnyWindow, ...]) -> FrameTask:
     """Give everything that a Python worker needs to know."""
     asked = source.query.windows
     watched = source.watching.of or ((),) * len(asked)
-    framings = tuple(framing(window, asked.index(window), watched[asked.index(window)]) for window in windows)
+    places = {window: place for place, window in enumerate(in_order(asked))}
+    framings = tuple(
+        framing(window, number, watched[number], places[window])
+        for number, window in enumerate(asked)
+        if window in windows
+    )
     measured = MEASURES[source.measure_type] if source.query.measured else None
     return FrameTask(layout(source.events), framings, source.watching.watched, measured)
 

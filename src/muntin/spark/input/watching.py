@@ -18,7 +18,7 @@ from muntin.errors import QueryError
 from muntin.expressions import Expression, Named
 from muntin.spark.input.checking import column_of, expression, first_line, folding
 from muntin.spark.input.travel import travels
-from muntin.window import AnyWindow, Landmark, Watch
+from muntin.window import AnyWindow, Landmark, Watch, in_order
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ NOTHING = Watching({})
 def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[Any]) -> Watching:
     """Check the columns that windows watch; nothing runs."""
     order = [expression(df, given, "order_by") for given in order_by]
-    watches = list(dict.fromkeys(watch for window in windows for watch in window.watches))
+    watches = list(dict.fromkeys(watch for window in in_order(windows) for watch in window.watches))
     if not watches and not order:
         return NOTHING
     types = _types(df, [*(watch.column for watch in watches), *order])

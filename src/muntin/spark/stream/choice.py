@@ -12,7 +12,7 @@ from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
+from muntin.plan.physical.stream import ASSUMED, PERIODIC, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
@@ -38,7 +38,9 @@ def plan_stream(
 
     A strategy that names one shape gets that shape, or an error that says what stands in its way.
     """
-    obstacles = {shape: obstacle for shape in StreamShape if (obstacle := _obstacle(source, shape, options))}
+    obstacles: dict[StreamShape, Obstacle] = {
+        shape: obstacle for shape in PERIODIC if (obstacle := _obstacle(source, shape, options))
+    }
     named, origin = STREAM_STRATEGIES[strategy], f"strategy {strategy!r}"
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"

@@ -6,7 +6,7 @@ rows → slices at the source → one Arrow message per task and bucket → stat
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from muntin import names
-from muntin.arrow.state.bucket import News, step, told
+from muntin.arrow.state.bucket import News, Outcome, Store, step, told
 from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
@@ -36,7 +36,7 @@ from muntin.window import Window
 LATE_METRIC = "muntin_late"
 """How names begin under which query progress counts late rows: such observedMetrics have late and dropped."""
 
-_PACKED = T.StructType(
+PACKED = T.StructType(
     [
         T.StructField(names.BUCKET, T.IntegerType()),
         T.StructField(names.DATA, T.BinaryType()),
@@ -44,7 +44,7 @@ _PACKED = T.StructType(
         T.StructField(names.GRIDS, T.StringType()),
     ]
 )
-_GIVEN = T.StructType(
+GIVEN = T.StructType(
     [
         T.StructField(names.DATA, T.BinaryType()),
         T.StructField(names.LATE, T.LongType()),
@@ -75,12 +75,12 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
         kept,
         tuple(Term(numbers[window], window, window.label) for window in asked),
     )
-    packed = mapped(_numbered(source, buckets), packed_at_source, packing, _PACKED, source.events.shared)
+    packed = mapped(_numbered(source, buckets), packed_at_source, packing, PACKED, source.events.shared)
     packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(_changes(source, registry, labels))
     stepped = Buckets(job, labels[0], folder)
-    given = packed.groupBy(names.BUCKET).transformWithState(stepped, _GIVEN, "append", "eventTime")
+    given = packed.groupBy(names.BUCKET).transformWithState(stepped, GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
     given = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
     schema = window_schema(source.events)
@@ -127,11 +127,15 @@ def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) 
     return texts.select(everywhere, *(column.alias(name) for name, column in nothing.items()), names.CHANGE)
 
 
+Step = Callable[[Any, Head | None, Store, News, int], Outcome]
+"""What a bucket does in a micro-batch, given its job, head, segments, news and the watermark."""
+
+
 class Buckets(StatefulProcessor):
     """Spark's side of a bucket: its state, its timer and its rows."""
 
-    def __init__(self, job: Job, first: int, registry: str | None) -> None:
-        self.job, self.first, self.registry = job, first, registry
+    def __init__(self, job: Any, first: int, registry: str | None, step: Step = step) -> None:
+        self.job, self.first, self.registry, self.step = job, first, registry, step
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state."""
@@ -171,7 +175,7 @@ class Buckets(StatefulProcessor):
         now = timers.getCurrentWatermarkInMs()
         kept = self.head.get() if self.head.exists() else None
         before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
-        outcome = step(self.job, before, self, news, now * 1000)
+        outcome = self.step(self.job, before, self, news, now * 1000)
         self.head.update((outcome.head.to_json(),))
         self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
         head = outcome.head

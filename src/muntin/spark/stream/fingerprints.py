@@ -19,7 +19,7 @@ from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.paths import StrPath
 from muntin.spark.input.source import Source
 from muntin.spark.stream.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
-from muntin.window import AnyWindow, in_order
+from muntin.window import AnyWindow, by_names, in_order
 
 REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was made, and what to do"
 """What people read in Spark's error beside the two fingerprints: a name within the type."""
@@ -42,7 +42,7 @@ def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | Non
             Computed(asked.function.name, tuple(inputs[column] for column in asked.columns), asked.options)
             for asked in source.query.aggregates
         ),
-        None if windows is None else in_order(windows),
+        None if windows is None else in_order(map(by_names, windows)),
         buckets,
         ".".join(source.events.frame.sparkSession.version.split(".")[:2]),
     )

@@ -9,12 +9,12 @@ from muntin.bench.experiments.calibration.trial import Trial
 from muntin.bench.experiments.stream import BATCHES, Setting, hopping, run, stream_files, stream_session, tumbling
 from muntin.duration import parse_duration
 from muntin.plan.physical.prices import Amounts
-from muntin.plan.physical.stream import StreamShape, stream_amounts
+from muntin.plan.physical.stream import PERIODIC, StreamShape, stream_amounts
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 
 SHAPES = {"plain": StreamShape.INDEPENDENT} | {
-    shape.name.lower(): shape for shape in StreamShape if shape is not StreamShape.INDEPENDENT
+    shape.name.lower(): shape for shape in PERIODIC if shape is not StreamShape.INDEPENDENT
 }
 """The shapes by the names of their contenders."""
 COLUMNS = 3
