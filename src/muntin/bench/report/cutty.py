@@ -237,8 +237,8 @@ def _claims(rows: list[Row]) -> list[str]:
         "The paper's claims are for its own programs on Flink. Here are the same ratios; *half* holds up to 0.6, *the "
         "memory of* within a tenth, *several orders* from 100. Reduce calls are the updates and merges of the store. "
         f"With rows counted, too, RA needs {most['random_access']:.1f} combinations for a row and Cutty "
-        f"{most['cutty']:.1f} with {counts[-1]} periodic queries, so three orders are out of reach. Without them the distance "
-        "shrinks as queries are added, because windows begin and end more often. Speed follows all combinations, and "
+        f"{most['cutty']:.1f} with {counts[-1]} periodic queries, so three orders are out of reach. Without "
+        "them the distance shrinks as queries are added, because windows begin and end more often. Speed follows all combinations, and "
         "most of them are of rows.",
         table(head, lines),
     ]
