@@ -238,8 +238,8 @@ def _claims(rows: list[Row]) -> list[str]:
         "memory of* within a tenth, *several orders* from 100. Reduce calls are the updates and merges of the store. "
         f"With rows counted, too, RA needs {most['random_access']:.1f} combinations for a row and Cutty "
         f"{most['cutty']:.1f} with {counts[-1]} periodic queries, so three orders are out of reach. Without "
-        "them the distance shrinks as queries are added, because windows begin and end more often. Speed follows all combinations, and "
-        "most of them are of rows.",
+        "them the distance shrinks as queries are added, because windows begin and end more often. "
+        "Speed follows all combinations, and most of them are of rows.",
         table(head, lines),
     ]
 
