@@ -68,6 +68,14 @@ class Framing(ABC):
         """Name what is kept for this window."""
         return f"{self.place}.{name}"
 
+    @property
+    def checks(self) -> bool:
+        """Whether rows may be wrong for the window; a stream then checks them when they come, before they are kept."""
+        return False
+
+    def check(self, stretch: Stretch) -> None:
+        """Refuse rows that are wrong for the window."""
+
     def forgets(self, stretch: Stretch) -> Flags:
         """Tell of which keys nothing needs to be known, since no instance is open."""
         return np.zeros(len(stretch.base), np.bool_)
@@ -126,6 +134,15 @@ class Counted(Framing):
 @dataclass(frozen=True)
 class OnColumn(Framing):
     """A window of a column that never falls."""
+
+    @property
+    def checks(self) -> bool:
+        """Whether rows may be wrong: the column may fall."""
+        return True
+
+    def check(self, stretch: Stretch) -> None:
+        """Refuse a column that falls, or has no value."""
+        self._places(stretch)
 
     @property
     def slots(self) -> Slots:

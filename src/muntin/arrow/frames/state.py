@@ -71,6 +71,7 @@ class _Turn:
         """Take what is new, feed what the watermark has passed, keep what waits and what is open."""
         now, lags = max(self.head.watermark, self.watermark), [slicing[0].window.lag for slicing in self.job.slicings]
         fresh, late, dropped = self._accepted(news, lags)
+        self._check(fresh)
         waits = now - max(lags)
         segments = {segment.number: segment for segment in self.head.segments}
         following = self.head.following
@@ -102,6 +103,26 @@ class _Turn:
         late = int((time < self.head.watermark - min(lags)).sum())
         is_late = time < self.head.watermark - max(lags)
         return rows.filter(pa.array(~is_late)) if is_late.any() else rows, late, int(is_late.sum())
+
+    def _check(self, fresh: pa.RecordBatch | None) -> None:
+        """Refuse rows that are wrong for a window before they are kept: what brought them can be repaired then."""
+        if fresh is None or not any(framing.checks for framing in self.job.task.framings):
+            return
+        segments = {segment.number: segment for segment in self.head.segments}
+        rows = joined(_alike([*(unpack(self.store.read(number)) for number in segments if number >= 0), fresh]))
+        for place, slicing in enumerate(self.job.slicings):
+            waiting = _between(rows, self.head.watermark - slicing[0].window.lag, FOREVER)
+            if not waiting.num_rows:
+                continue
+            task = self.job.task
+            items = batch_with_numbers(self._ordered(waiting).select(task.inputs))
+            whole = Rows(in_key_order(items, task.layout), task.layout)
+            memory, _ = memory_from(self._read(_memories(place), segments), whole, slots_of(slicing))
+            groups = len(whole.bounds()) - 1
+            nothing = np.zeros(groups, np.bool_)
+            stretch = Stretch(whole, memory, np.full(groups, -FOREVER), nothing, np.full(groups, FOREVER))
+            for framing in slicing:
+                framing.check(stretch)
 
     def _known(self, fresh: pa.RecordBatch | None, now: int) -> pa.RecordBatch | None:
         """Give the rows that may be fed now, and those after them that sessions go on with."""
