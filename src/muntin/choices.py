@@ -16,6 +16,7 @@ ShapeName = Literal[
     "source_slices_kernel",
     "rows_kernel",
     "source_kernel",
+    "source_sessions",
     "ordered",
     "tagged",
 ]

@@ -314,7 +314,7 @@ def bench_kernels(out: Path, rounds: int) -> None:
 
 
 @bench.command("cutty")
-@_rounds("way")
+@_rounds("way", default=5)
 @_out("cutty")
 def bench_cutty(out: Path, rounds: int) -> None:
     """Compare ways to share slices among 1 to 100 queries: Cutty, pairs, random access."""

@@ -37,8 +37,8 @@ class Shelf(dict[int, bytes]):
 class Bucket:
     """A bucket that is written and read back between any two steps."""
 
-    def __init__(self, asked: list[Any], order: tuple[str, ...] = ()) -> None:
-        self.job, self.shelf = FrameJob(task_of(asked), FINGERPRINT, order, ("ASC NULLS FIRST",) * len(order)), Shelf()
+    def __init__(self, asked: list[Any], order: tuple[tuple[str, str], ...] = ()) -> None:
+        self.job, self.shelf = FrameJob(task_of(asked), FINGERPRINT, order), Shelf()
         self.text: str | None = None
         self.late = self.dropped = 0
 
@@ -84,7 +84,7 @@ def test_streams_give_what_batches_give(seed: int) -> None:
     for place, row in enumerate(rows):
         row["order"] = place
     arrivals = sorted(rows, key=lambda row: (row["t"] + rng.randrange(delay), row["order"]))
-    bucket, given, latest, place = Bucket(asked, (names.order(0),)), [], 0, 0
+    bucket, given, latest, place = Bucket(asked, ((names.order(0), "ASC NULLS FIRST"),)), [], 0, 0
     watermark = 0
     while place < len(arrivals):
         size = rng.choice([0, 1, 3, 10, 30])

@@ -15,11 +15,13 @@ import pytest
 import muntin as mt
 from muntin.arrow.forest import readers_of
 from muntin.arrow.state.emit import forest
+from muntin.plan.physical import framed
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape
 from muntin.plan.physical.shapes import PERIODIC, Shape
+from muntin.plan.physical.stream import PERIODIC as STREAMED
 from muntin.plan.physical.stream import StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
@@ -80,6 +82,31 @@ def stream(*shapes: StreamShape, **options: str) -> StreamPlan:
     return choose_stream(work, WINDOWS, "auto", agreed, shapes, ASKED)
 
 
+FRAMED = (
+    mt.session_window("30 min", longest="4 h"),
+    mt.tumbling(mt.rows(100)),
+    mt.hopping(mt.rows(10), "5 s", id="ten"),
+)
+"""Windows of other kinds."""
+
+
+def framed_batch(shape: str) -> PhysicalPlan:
+    """Price windows of other kinds beside periodic ones, or sessions alone."""
+    work, sessions = Work(DENSE, 2, 1), (mt.session_window("30 min"), mt.session_window("1 hour"))
+    group = (
+        framed.ordered(work, (*WINDOWS[:1], *FRAMED), ASKED, watched=1)
+        if shape == "ordered"
+        else framed.source_sessions(work, sessions, ASKED)
+    )
+    return PhysicalPlan((group,), "auto", DENSE, ((shape, group.cost),), ("the rows of a key are one task's work",))
+
+
+def framed_stream() -> StreamPlan:
+    """Plan windows of other kinds beside a periodic one on a stream."""
+    work = StreamWork(Work(replace(DENSE, batch=10**6), 2, 1), 600_000_000)
+    return framed.ordered_stream(work, (*WINDOWS[:1], *FRAMED), "auto", StreamOptions("10 minutes"), ASKED)
+
+
 def rolling(frames: tuple[float, float], techniques: tuple[str, ...] = ()) -> RollingPlan:
     """Choose as mt.explain_rolling does for frames of so many rows."""
     sizes = Rolling(Work(DENSE, 2, 1), frames, carried=3, aggregates=2)
@@ -113,11 +140,12 @@ PLANS: dict[str, Callable[[], Shown]] = {
     "batch_rows_kernel": lambda: batch("rows_kernel"),
     "batch_two_groups": two_groups,
     "stream_independent": lambda: stream(StreamShape.INDEPENDENT),
-    "stream_expand": lambda: stream(
-        *(shape for shape in StreamShape if shape.updates), output="update", future="1 hour"
-    ),
-    "stream_chain": lambda: stream(*StreamShape),
-    "stream_columnar": lambda: stream(*(shape for shape in StreamShape if shape.exact), late="exact"),
+    "stream_expand": lambda: stream(*(shape for shape in STREAMED if shape.updates), output="update", future="1 hour"),
+    "stream_chain": lambda: stream(*STREAMED),
+    "stream_columnar": lambda: stream(*(shape for shape in STREAMED if shape.exact), late="exact"),
+    "batch_ordered": lambda: framed_batch("ordered"),
+    "batch_source_sessions": lambda: framed_batch("source_sessions"),
+    "stream_ordered": framed_stream,
     "rolling_independent": lambda: rolling((2.5, 1)),
     "rolling_kernel": lambda: rolling((36_001, 100), ("1h by two_stacks for sum(v), slick_deque for max(v)",)),
 }
@@ -180,7 +208,7 @@ def test_a_forest_is_shown_where_it_is_followed_and_nowhere_else() -> None:
         assert (factor in str(plan)) == shape.uses_kernel
         assert ("this plan follows no forest" in str(plan)) == (not shape.uses_kernel)
         assert ("slices begin at multiples of 10s" in str(plan)) == shape.uses_slices
-    for streamed in StreamShape:
+    for streamed in STREAMED:
         assert (stream(streamed).forest is not None) == (streamed is StreamShape.COLUMNAR)
 
 

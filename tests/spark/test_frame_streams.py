@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -140,3 +141,85 @@ def test_a_query_goes_on_from_its_checkpoint(spark: SparkSession, tmp_path: Path
     result = replay.add(*flushes(table, ["a", "b"])).run(asked(listed), files=True)
     batch = mt.aggregate(replay.batch, **asked(windows()))
     assert before_flush(result.rows) == before_flush(batch)
+
+
+def rows_of(*rows: tuple[float, str, int]) -> pa.Table:
+    """Give events at some seconds, with a key and a value; the distance never falls but where a value is negative."""
+    return pa.Table.from_pylist(
+        [
+            {
+                "ts": BEGIN + timedelta(seconds=second),
+                "k": key,
+                "n": place,
+                "v": value,
+                "km": second if value >= 0 else -1,
+            }
+            for place, (second, key, value) in enumerate(rows)
+        ],
+        schema=SCHEMA,
+    )
+
+
+def test_late_rows_are_dropped_and_counted(spark: SparkSession, tmp_path: Path) -> None:
+    """A row behind the watermark is late for counts; a session takes it as long as it would be open, as in Spark."""
+    replay = Replay(spark, tmp_path).add(
+        rows_of((0, "a", 1), (100, "a", 2)),
+        rows_of((101, "b", 0)),  # the watermark stands at 70 s
+        rows_of((60, "a", 4), (5, "a", 8)),
+        rows_of((1000, "b", 0)),
+        rows_of((2000, "b", 0)),
+    )
+    asked_for = asked([mt.session_window("30 s"), mt.tumbling(mt.rows(2))], order_by=(), watermark="30 seconds")
+    out = replay.run(asked_for)
+    sessions = out.rows.where("window_id = 'session 30s' and k = 'a'").select("sum_v").collect()
+    plain = (
+        replay.stream.withWatermark("ts", "30 seconds")
+        .groupBy("k", F.session_window("ts", "30 seconds").alias("window"))
+        .agg(F.sum("v").alias("sum_v"))
+    )
+    by_spark = replay.write(plain).rows.where("k = 'a'").select("sum_v").collect()
+    assert sorted(sessions) == sorted(by_spark) == [(1,), (2,), (4,)]
+    counts = out.rows.where("window_id = '2 rows' and k = 'a'").select("sum_v").collect()
+    assert counts == []  # the row that would end the first two never comes
+    assert out.progress.late == 2
+
+
+def test_a_measure_that_falls_ends_the_query_which_goes_on_once_it_is_repaired(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    replay = Replay(spark, tmp_path).add(rows_of((0, "a", 1), (10, "a", 2)), rows_of((20, "a", -1)))
+    replay.add(rows_of((1000, "a", 1)), rows_of((2000, "a", 1)))
+    windows = [mt.tumbling(5, on="km")]
+    with pytest.raises(Exception, match=r"window '5 km': 'km' falls from 10.0 to -1.0 at row 2 of key"):
+        replay.run(asked(windows), files=True)
+    wrong = sorted(replay.files.iterdir())[1]
+    right = tmp_path / "right.parquet"
+    pq.write_table(rows_of((20, "a", 1)), right)
+    replay.replace(wrong, right.read_bytes())
+    rows = replay.run(asked(windows), files=True).rows
+    assert sorted(row["window_begin"] for row in rows.collect()) == [0.0, 10.0, 20.0]
+
+
+def test_what_rows_in_order_do_not_do(spark: SparkSession, tmp_path: Path) -> None:
+    stream = Replay(spark, tmp_path).add(rows_of((0, "a", 1))).stream
+    window = mt.session_window("30 s")
+    for more, message in (
+        ({"output": "update"}, "is given when it has ended"),
+        ({"late": "exact"}, "takes rows in order, and has no late='exact'"),
+        ({"strategy": "chain"}, "strategy 'chain' is for windows on a grid of time"),
+        ({"aggregates": mt.median("v")}, "no kernel knows median"),
+    ):
+        with pytest.raises(mt.MuntinError, match=message):
+            mt.aggregate(stream, **asked([window], **more))
+
+
+def test_a_checkpoint_of_another_version_of_a_user_window_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path).add(rows_of((0, "a", 1)))
+    replay.run(asked([mt.user_window(every_third, initial=0)]), files=True)
+    checkpoint = tmp_path / "kept" / "checkpoint"
+    later = asked([mt.user_window(every_third, initial=0, version=2)], checkpoint=checkpoint)
+    with pytest.raises(mt.QueryError, match="made for another query: the windows were"):
+        mt.aggregate(replay.stream, **later)
+    plan = mt.explain(replay.stream, **asked([mt.user_window(every_third, initial=0)], checkpoint=checkpoint))
+    assert "rows wait for the watermark, packed" in str(plan)
+    assert {kept.rows for kept in mt.state(checkpoint)} == {1}

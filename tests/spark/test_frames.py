@@ -299,4 +299,4 @@ def test_what_explain_says(events: DataFrame) -> None:
     auto = mt.explain(
         events, "ts", "key", windows[:1], mt.sum("v"), statistics=mt.Statistics(1000, keys=10, span="1 h")
     )
-    assert {name for name, _ in auto.alternatives} == {"independent", "ordered"}
+    assert {name for name, _ in auto.alternatives} == {"independent", "ordered", "source_sessions"}

@@ -82,7 +82,7 @@ def aggregate(
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
-        if is_framed(source, strategy):
+        if is_framed(source, strategy, kept):
             plan_framed_stream(source, strategy, figures or ASSUMED, options, kept)
             return ordered(source, taken_up(kept, ordered_fingerprint(source)))
         return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
@@ -123,14 +123,16 @@ def explain(
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
-        planned = plan_framed_stream if is_framed(source, strategy) else plan_stream
-        return planned(source, strategy, figures, options, _kept(df, checkpoint))
+        before = _kept(df, checkpoint)
+        planned = plan_framed_stream if is_framed(source, strategy, before) else plan_stream
+        return planned(source, strategy, figures, options, before)
     physical = _plan(source, strategy, figures)
     return replace(physical, notes=(*physical.notes, *_asides(options, layout)))
 
 
 def _plan(source: Source, strategy: AnyStrategy, statistics: Statistics | None) -> PhysicalPlan:
-    if strategy in ("ordered", "tagged") or len(source.query.periodic) < len(source.query.windows):
+    in_order = strategy in ("source_sessions", "ordered", "tagged")
+    if in_order or len(source.query.periodic) < len(source.query.windows):
         return plan_framed(source, strategy, statistics)
     return plan_batch(source, strategy, statistics)
 

@@ -33,7 +33,7 @@ class UserWindow(Kind):
 
     discretizer: Any
     columns: tuple[Named, ...]
-    initial: Any
+    initial: Any = field(compare=False)
     """The state before the first row of a key: what JSON can hold."""
     fifo: bool
     """Whether the window that began first must end first."""

@@ -68,6 +68,14 @@ class Framing(ABC):
         """Name what is kept for this window."""
         return f"{self.place}.{name}"
 
+    @property
+    def checks(self) -> bool:
+        """Whether rows may be wrong for the window; a stream then checks them when they come, before they are kept."""
+        return False
+
+    def check(self, stretch: Stretch) -> None:  # noqa: B027 - most windows take any rows
+        """Refuse rows that are wrong for the window."""
+
     def forgets(self, stretch: Stretch) -> Flags:
         """Tell of which keys nothing needs to be known, since no instance is open."""
         return np.zeros(len(stretch.base), np.bool_)
@@ -126,6 +134,15 @@ class Counted(Framing):
 @dataclass(frozen=True)
 class OnColumn(Framing):
     """A window of a column that never falls."""
+
+    @property
+    def checks(self) -> bool:
+        """Whether rows may be wrong: the column may fall."""
+        return True
+
+    def check(self, stretch: Stretch) -> None:
+        """Refuse a column that falls, or has no value."""
+        self._places(stretch)
 
     @property
     def slots(self) -> Slots:
@@ -349,31 +366,29 @@ class Sessions(Run):
         """The open session's begin, and its first and last time."""
         return {**super().slots, self.slot("open"): False, self.slot("first"): 0, self.slot("latest"): 0}
 
-    def _codes(self, stretch: Stretch) -> Any:
-        longest = 0 if self.window.longest is None else int(self.window.longest)
-        state = (stretch.memory[self.slot(name)] for name in ("open", "first", "latest"))
-        return session_codes(stretch.new_bounds, stretch.new_time, *state, int(self.window.gap), longest)
-
-    def _close(self, stretch: Stretch) -> Flags:
-        """Tell where no row can go on with the session, neither one that is known nor one that may come."""
-        first, latest = (stretch.memory[self.slot(name)] for name in ("first", "latest"))
-        last = latest + int(self.window.gap)
-        if self.window.longest is not None:
-            last = np.minimum(last, first + int(self.window.longest) - 1)
-        is_open = stretch.memory[self.slot("open")]
+    def ended(self, stretch: Stretch) -> Ended:
+        """Give the sessions that no row can go on with; each ends a gap after its last row, or at its longest."""
+        gap, longest = int(self.window.gap), 0 if self.window.longest is None else int(self.window.longest)
+        opened, is_open, first, latest = (
+            stretch.memory[self.slot(name)] for name in ("opened", "open", "first", "latest")
+        )
+        times = stretch.new_time
+        until = stretch.values(self.columns[0])[0][stretch.new] if self.columns else times
+        codes, before = session_codes(stretch.new_bounds, times, until, is_open, first, latest, gap, longest)
+        last = latest + gap if not longest else np.minimum(latest + gap, first + longest - 1)
         close = is_open & (stretch.ended | (np.minimum(stretch.by, stretch.following) > last))
         is_open[close] = False
-        return np.asarray(close)
+        some = runs(stretch.new_bounds, codes, stretch.base, opened, close)
+        lo = located(stretch.bounds, stretch.number, some.group, some.lo)
+        hi = located(stretch.bounds, stretch.number, some.group, some.hi)
+        end = latest[some.group] + gap
+        if len(before):
+            end = np.where(some.closer >= 0, before[some.closer] + gap, end)
+        start = stretch.time[lo]
+        return Ended(lo, hi, start, np.minimum(end, start + longest) if longest else end)
 
-    def _ends(self, stretch: Stretch, some: Runs, start: Longs) -> Longs:
-        """Give the ends: a gap after the last row, or the longest length."""
-        inside = some.hi > stretch.base[some.group]
-        place = stretch.new_bounds[:-1][some.group] + some.hi - 1 - stretch.base[some.group]
-        last = stretch.before[some.group]
-        if len(stretch.new_time):
-            last = np.where(inside, stretch.new_time[np.where(inside, place, 0)], last)
-        end = last + int(self.window.gap)
-        return end if self.window.longest is None else np.minimum(end, start + int(self.window.longest))
+    def _codes(self, stretch: Stretch) -> Any:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,8 @@ class FrameJob:
 
     task: FrameTask
     fingerprint: Fingerprint
-    order: tuple[str, ...] = ()
-    """Names of the columns that rows of one time are ordered by."""
-    directions: tuple[str, ...] = ()
-    """How each of them is sorted, as Spark writes it: DESC NULLS LAST, say."""
+    order: tuple[tuple[str, str], ...] = ()
+    """The columns that rows of one time are ordered by, and the direction of each as Spark writes it."""
     terms: tuple[Term, ...] = ()
 
     @property
@@ -73,6 +71,7 @@ class _Turn:
         """Take what is new, feed what the watermark has passed, keep what waits and what is open."""
         now, lags = max(self.head.watermark, self.watermark), [slicing[0].window.lag for slicing in self.job.slicings]
         fresh, late, dropped = self._accepted(news, lags)
+        self._check(fresh)
         waits = now - max(lags)
         segments = {segment.number: segment for segment in self.head.segments}
         following = self.head.following
@@ -104,6 +103,26 @@ class _Turn:
         late = int((time < self.head.watermark - min(lags)).sum())
         is_late = time < self.head.watermark - max(lags)
         return rows.filter(pa.array(~is_late)) if is_late.any() else rows, late, int(is_late.sum())
+
+    def _check(self, fresh: pa.RecordBatch | None) -> None:
+        """Refuse rows that are wrong for a window before they are kept: what brought them can be repaired then."""
+        if fresh is None or not any(framing.checks for framing in self.job.task.framings):
+            return
+        segments = {segment.number: segment for segment in self.head.segments}
+        rows = joined(_alike([*(unpack(self.store.read(number)) for number in segments if number >= 0), fresh]))
+        for place, slicing in enumerate(self.job.slicings):
+            waiting = _between(rows, self.head.watermark - slicing[0].window.lag, FOREVER)
+            if not waiting.num_rows:
+                continue
+            task = self.job.task
+            items = batch_with_numbers(self._ordered(waiting).select(task.inputs))
+            whole = Rows(in_key_order(items, task.layout), task.layout)
+            memory, _ = memory_from(self._read(_memories(place), segments), whole, slots_of(slicing))
+            groups = len(whole.bounds()) - 1
+            nothing = np.zeros(groups, np.bool_)
+            stretch = Stretch(whole, memory, np.full(groups, -FOREVER), nothing, np.full(groups, FOREVER))
+            for framing in slicing:
+                framing.check(stretch)
 
     def _known(self, fresh: pa.RecordBatch | None, now: int) -> pa.RecordBatch | None:
         """Give the rows that may be fed now, and those after them that sessions go on with."""
@@ -143,7 +162,7 @@ class _Turn:
         """Bring rows of one time into the order that was asked for."""
         if not self.job.order:
             return rows
-        ranks = [_ranks(rows[name], how) for name, how in zip(self.job.order, self.job.directions, strict=True)]
+        ranks = [_ranks(rows[name], direction) for name, direction in self.job.order]
         return rows.take(pa.array(np.lexsort((*reversed(ranks), rows[names.TIME].to_numpy()))))
 
     def _read(self, number: int, segments: dict[int, Segment]) -> pa.RecordBatch | None:
@@ -198,18 +217,10 @@ def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _ranks(column: pa.Array, direction: str) -> Longs:
-    """Rank values as Spark sorts them in a direction.
-
-    >>> _ranks(pa.array([5, None, 7]), "DESC NULLS LAST").tolist()
-    [-1, 4, -2]
-    """
+    """Rank values in a direction of Spark's, such as 'DESC NULLS LAST'."""
     ranks = pc.rank(column, sort_keys="ascending", tiebreaker="dense").to_numpy().astype(np.int64)
-    if direction.startswith("DESC"):
-        ranks = -ranks
-    if not column.null_count:
-        return np.asarray(ranks)
-    outside = len(ranks) + 1
-    return np.where(np.asarray(column.is_valid()), ranks, -outside if direction.endswith("FIRST") else outside)
+    ranks = -ranks if direction.startswith("DESC") else ranks
+    return np.where(np.asarray(column.is_valid()), ranks, -FOREVER if direction.endswith("FIRST") else FOREVER)
 
 
 def _messages(batches: list[pa.RecordBatch]) -> Iterator[bytes]:

@@ -180,7 +180,7 @@ def cutty_figure(result: Row, path: Path) -> None:
             axes.set(yscale="log", xlabel="queries", title=f"{title}: {label}")
             axes.title.set_fontsize(9)
             axes.grid(visible=True, which="major", alpha=0.3)
-        line[1].legend(fontsize=7)
+        line[2].legend(fontsize=7)
     _save(figure, path)
 
 

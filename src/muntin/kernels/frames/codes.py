@@ -18,21 +18,27 @@ ENDS_WITH = 4
 
 
 @compiled
-def session_codes(bounds, time, is_open, first, last, gap, longest):  # type: ignore[no-untyped-def]
-    """Mark rows that come more than a gap after the row before, or beyond the longest length (0 for none)."""
-    codes = np.full(len(time), BEGINS, np.int8)
+def session_codes(bounds, time, until, is_open, first, last, gap, longest):  # type: ignore[no-untyped-def]
+    """Mark rows that come more than a gap after what came before, or beyond the longest length (0 for none).
+
+    A row may stand for several, the last of which came at `until`. Give also when the last row before each came.
+    """
+    codes, before = np.full(len(time), BEGINS, np.int8), np.empty(len(time), np.int64)
     for group in range(len(bounds) - 1):
         for row in range(bounds[group], bounds[group + 1]):
+            before[row] = last[group]
             if is_open[group]:
                 too_late = time[row] > last[group] + gap
                 if too_late or (longest > 0 and time[row] >= first[group] + longest):
                     codes[row] |= ENDS_BEFORE
                     first[group] = time[row]
+                    last[group] = until[row]
             else:
                 is_open[group] = True
                 first[group] = time[row]
-            last[group] = time[row]
-    return codes
+                last[group] = until[row]
+            last[group] = max(last[group], until[row])
+    return codes, before
 
 
 @compiled

@@ -5,10 +5,13 @@ from __future__ import annotations
 from math import exp
 
 from muntin.aggregates import Aggregate
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.prices import Amounts, added
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.physical.work import WRITTEN, Work
+from muntin.plan.physical.stream import StreamPlan, StreamShape
+from muntin.plan.physical.stream_work import State, StreamWork
+from muntin.plan.physical.work import TASK_ROWS, WRITTEN, Work
 from muntin.window import (
     AnyWindow,
     Cumulating,
@@ -91,6 +94,48 @@ def copies(work: Work, window: AnyWindow) -> float:
         case Landmark():
             return max(1.0, s.span / window.step / 2)
     return 1.0
+
+
+def source_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:
+    """Price sessions that are made of partial ones at the source; the shortest gap tells how many these are."""
+    s = work.statistics
+    shortest = min((window for window in windows if isinstance(window, Session)), key=lambda window: window.gap)
+    batches = max(1.0, s.rows / TASK_ROWS)
+    spread = batches * work.occupied(s.keys, min(s.rows, TASK_ROWS))
+    parts = min(float(s.rows), instances(work, shortest) + spread) if s.ordered else float(s.rows)
+    out = sum(instances(work, window) for window in windows)
+    own = {"branch": 1, "stage": 1, "python": 2, "exchange": parts * work.wide}
+    own["element"] = (1 + work.columns) * (s.rows + parts) + parts * len(windows) + WRITTEN * out
+    made = added(work.reading(), work.sent_rows(), work.ordering(), work.returned(parts), work.sent(parts))
+    cost = work.prices.of(added(own, made, work.returned(out)))
+    return Group(windows, Shape.SOURCE_SESSIONS, cost, out, parts, aggregates=aggregates)
+
+
+def ordered_stream(
+    stream: StreamWork,
+    windows: tuple[AnyWindow, ...],
+    strategy: str,
+    options: StreamOptions,
+    aggregates: tuple[Aggregate, ...],
+) -> StreamPlan:
+    """Give the plan of windows over a stream whose rows wait for the watermark and are read in order."""
+    work, batches, s = stream.work, stream.batches, stream.work.statistics
+    waiting = min(float(s.rows), s.rows * stream.behind / max(1, s.span))
+    slices = float(s.keys * len(windows))
+    out = sum(instances(work, window) for window in windows)
+    own = {"operator": batches, "python": batches, "state_python": s.rows, "packed": batches * (waiting + slices)}
+    cost = work.prices.of(added(own, work.reading(), work.returned(out)))
+    states = State("rows that wait", waiting), State("slices of open instances", slices)
+    late = [window.label for window in windows if not window.deterministic]
+    kept = f"{', '.join(late)}: where an instance begins is known only when it ends, so rows are kept for it"
+    return StreamPlan(
+        *(windows, StreamShape.ORDERED, strategy, s, options, cost, states),
+        alternatives=(("ordered", cost),),
+        alternative_rows=(waiting + slices,),
+        notes=(kept,) if late else (),
+        aggregates=aggregates,
+        rows_out=out,
+    )
 
 
 def plain_sessions(work: Work, windows: tuple[AnyWindow, ...], aggregates: tuple[Aggregate, ...]) -> Group:

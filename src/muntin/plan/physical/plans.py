@@ -7,7 +7,7 @@ from typing import Any
 
 from muntin.aggregates import Aggregate
 from muntin.plan.forest.logical import Plan
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import FRAMED, Shape
 from muntin.plan.show.batch import outline_of_batch
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.shown import Shown
@@ -40,7 +40,7 @@ class Group:
     @property
     def is_framed(self) -> bool:
         """Whether a window of the group is on no grid of time, or rows are read in order."""
-        return self.shape.is_in_order or not all(isinstance(window, Window) for window in self.windows)
+        return self.shape in FRAMED or not all(isinstance(window, Window) for window in self.windows)
 
     @property
     def scans(self) -> int:

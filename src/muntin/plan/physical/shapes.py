@@ -15,6 +15,7 @@ class Shape(Enum):
     SOURCE_SLICES_KERNEL = "slices by kernels at the source, combined by kernels"
     ROWS_KERNEL = "rows sorted by key and time, combined by kernels"
     SOURCE_KERNEL = "windows by kernels at the source, merged in SQL"
+    SOURCE_SESSIONS = "partial sessions by kernels at the source, merged in order"
     ORDERED = "rows of every key in order, cut where windows begin and end"
     TAGGED = "rows of every key in order, each given to its instances, one aggregation"
 
@@ -26,7 +27,7 @@ class Shape(Enum):
     @property
     def uses_kernel(self) -> bool:
         """Whether rows go to Python."""
-        return self.name.endswith("KERNEL") or self.is_in_order
+        return self.name.endswith("KERNEL") or self in FRAMED
 
     @property
     def is_in_order(self) -> bool:
@@ -44,7 +45,9 @@ class Shape(Enum):
         return self not in (Shape.INDEPENDENT, Shape.EXPAND, Shape.TAGGED)
 
 
-PERIODIC = tuple(shape for shape in Shape if not shape.is_in_order)
+FRAMED = (Shape.SOURCE_SESSIONS, Shape.ORDERED, Shape.TAGGED)
+"""The shapes of windows of other kinds."""
+PERIODIC = tuple(shape for shape in Shape if shape not in FRAMED)
 """The shapes of windows on a grid of time alone."""
 NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)
 KERNEL = (Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL, Shape.ROWS_KERNEL, Shape.SOURCE_KERNEL)

@@ -60,7 +60,7 @@ class StreamShape(Enum):
     @property
     def exact(self) -> bool:
         """Whether a late row counts for every window that is still open."""
-        return self is not StreamShape.CHAIN
+        return self not in (StreamShape.CHAIN, StreamShape.ORDERED)
 
     @property
     def alone(self) -> bool:

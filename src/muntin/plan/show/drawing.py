@@ -94,7 +94,7 @@ def draw(title: str, line: Line, rows: Rows, windows: Sequence[Drawn], *, cut: b
             top += _LANE
     height = top + 6
     cuts = _cuts(windows, rows, line, axis) if cut else ()
-    parts = [*_grid(line, axis, top), *cuts, *_rows(rows, line, axis), *shapes]
+    parts = [*_grid(line, axis, top), *_rows(rows, line, axis), *cuts, *shapes]
     return "\n".join([*_head(title, rows, windows, height), *parts, "</svg>", ""])
 
 
@@ -168,10 +168,13 @@ def _label(one: Instance, line: Line, top: float, end: float, measure: str | Non
 
 
 def _cuts(windows: Sequence[Drawn], rows: Rows, line: Line, axis: int) -> Iterator[str]:
-    """Yield a line before every row that an instance begins with."""
+    """Yield a line before every row that an instance begins with, below it where the row before has the same time."""
     for row in sorted({one.lo for drawn in windows for one in drawn.instances}):
-        x = line.place(rows.times[row]) - 6
-        yield _stroke("cut", x, axis - 16, x, axis + 5, 2)
+        x, rank = line.place(rows.times[row]), _rank(rows.times, row)
+        if rank:
+            yield _stroke("cut", x - 8, axis + 4 - 8 * rank, x + 8, axis + 4 - 8 * rank, 2)
+        else:
+            yield _stroke("cut", x - 6, axis - 16, x - 6, axis + 5, 2)
 
 
 def _lanes(instances: Sequence[Instance], line: Line) -> list[list[Instance]]:

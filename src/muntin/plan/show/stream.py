@@ -8,7 +8,6 @@ from muntin.plan.show import parts
 from muntin.plan.show.outline import Figure, Outline
 
 if TYPE_CHECKING:
-    from muntin.plan.physical.options import StreamOptions
     from muntin.plan.physical.stream import StreamPlan
 
 
@@ -36,12 +35,14 @@ def outline_of_stream(plan: StreamPlan) -> Outline:
     foot = [parts.weighed(plan.alternatives, plan.cost, plan.alternative_rows), parts.noted(plan.notes)]
     if forest is not None:
         foot.append(parts.model(forest, "slices (its events) and partials", "this plan follows that forest"))
-    head = *parts.headline("stream", plan.strategy, plan.cost), *_options(plan.options, exact=plan.shape.exact)
+    head = *parts.headline("stream", plan.strategy, plan.cost), *_options(plan)
     return Outline(head, tuple(boxes), tuple(foot))
 
 
-def _options(options: StreamOptions, *, exact: bool) -> tuple[Figure, ...]:
-    late = "count for every window that is open" if exact else "are dropped with their slice"
+def _options(plan: StreamPlan) -> tuple[Figure, ...]:
+    options, exact = plan.options, plan.shape.exact
+    sliced = "are dropped with their slice" if plan.grids else "are dropped"
+    late = "count for every window that is open" if exact else sliced
     delay = None if options.watermark is None else int(options.watermark)
     ahead = (f"rows more than {options.future} ahead of the clock are set aside",) if options.future is not None else ()
     return (

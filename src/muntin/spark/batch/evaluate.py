@@ -14,7 +14,7 @@ from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
 from muntin.spark.batch.independent import independent, sessions
 from muntin.spark.batch.native import expand, slices_explode
-from muntin.spark.batch.ordered import ordered
+from muntin.spark.batch.ordered import ordered, source_sessions
 from muntin.spark.batch.tagged import tagged
 from muntin.spark.input.parts import Recipe, Step
 from muntin.spark.input.source import Source
@@ -80,6 +80,8 @@ def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFram
             return expand(source, group.windows)
         case Shape.SLICES_EXPLODE:
             return slices_explode(source, group.windows, group.grids)
+        case Shape.SOURCE_SESSIONS:
+            return source_sessions(source, group.windows)
         case Shape.ORDERED:
             return ordered(source, group.windows)
         case Shape.TAGGED:

@@ -50,14 +50,17 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
     apart: list[Group] = []
     if price is not None and strategy in ("auto", "kernel"):
         apart.append(price(work, others, query.aggregates, watched))
-    if all(_is_plain(window) for window in others) and strategy in ("auto", "independent"):
-        apart.append(framed.plain_sessions(work, others, query.aggregates))
+    if others and all(_is_plain(window) for window in others):
+        if obstacle(source.events) is None and strategy in ("auto", "kernel", "source_sessions"):
+            apart.append(framed.source_sessions(work, others, query.aggregates))
+        if strategy in ("auto", "independent"):
+            apart.append(framed.plain_sessions(work, others, query.aggregates))
     for group in apart:
         if not query.periodic:
-            if group.windows != query.windows or group.shape is Shape.INDEPENDENT:
+            if not group.shape.is_in_order:  # that is all windows together
                 yield PhysicalPlan((group,), strategy, work.statistics)
             continue
-        periodic = plan_batch(source, strategy, work.statistics, query.periodic)
+        periodic = plan_batch(source, _PERIODIC.get(strategy, strategy), work.statistics, query.periodic)
         yield replace(periodic, groups=(*periodic.groups, group))
 
 
@@ -66,6 +69,10 @@ def _in_order(source: Source, strategy: str) -> Callable[..., Group] | None:
     if obstacle(source.events) is None and strategy != "tagged":
         return framed.ordered
     return framed.tagged if tag_obstacle(source) is None else None
+
+
+_PERIODIC = {"source_sessions": "auto"}
+"""The strategies of periodic windows beside others that are forced into a shape."""
 
 
 def _is_plain(window: AnyWindow) -> bool:
@@ -92,15 +99,18 @@ def _notes(source: Source, plan: PhysicalPlan) -> Iterator[str]:
 
 def _refusal(source: Source, strategy: str) -> UnsupportedError:
     """Say why there is no plan."""
-    others = [
-        window.label for window in source.query.windows if not isinstance(window, Window) and not _is_plain(window)
-    ]
+    others = [window for window in source.query.windows if not isinstance(window, Window)]
+    label = next((window.label for window in others if not _is_plain(window)), others[0].label)
     if obstacle(source.events) and (reason := tag_obstacle(source)):
         return UnsupportedError(
-            f"window {(others or [source.query.windows[0].label])[0]!r} needs the rows of a key in order, in Python, "
-            f"and {reason}. Use other aggregates or keys, or cast them."
+            f"window {label!r} needs the rows of a key in order, in Python, and {reason}. "
+            "Use other aggregates or keys, or cast them."
+        )
+    if strategy == "independent":
+        return UnsupportedError(
+            f"strategy 'independent' is for windows that plain Spark has, and {label!r} is none. "
+            "Use strategy='auto' or 'kernel'."
         )
     return UnsupportedError(
-        f"strategy {strategy!r} is for windows that plain Spark has, and {others[0]!r} is none. "
-        "Use strategy='auto' or 'kernel'."
+        f"strategy {strategy!r} does not do window {label!r} with these aggregates. Use strategy='auto' or 'kernel'."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -11,10 +13,11 @@ from muntin.arrow.frames.framing import Framing
 from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.rows import frame
 from muntin.arrow.frames.slicing import FrameTask
+from muntin.arrow.frames.source_sessions import SessionTask, sessions_at_source
 from muntin.spark.input.source import Source
 from muntin.spark.workers.layout import layout, tail
 from muntin.spark.workers.passage import mapped
-from muntin.window import AnyWindow, in_order
+from muntin.window import AnyWindow, Session, in_order
 
 MEASURES = {"bigint": "int64", "double": "float64"}
 """Arrow's names of the types of measures."""
@@ -34,6 +37,21 @@ def in_order_of_rows(source: Source, rows: DataFrame) -> DataFrame:
     spread = rows.repartition(*keys) if keys else rows.repartition(1)
     sorted_rows = spread.sortWithinPartitions(*map(F.expr, (*keys, names.TIME)), *watching.sorting)
     return sorted_rows.drop(*watching.order) if watching.order else sorted_rows
+
+
+def source_sessions(source: Source, windows: tuple[Session, ...]) -> DataFrame:
+    """Evaluate sessions from partial sessions that are made where the rows are."""
+    events = source.events
+    times = [T.StructField(name, T.LongType()) for name in (names.TIME, names.UNTIL)]
+    task = SessionTask(layout(events), min(int(window.gap) for window in windows))
+    schema = T.StructType([*times, *tail(events)])
+    parts = mapped(events.lifted, sessions_at_source, task, schema, events.shared)
+    spread = parts.repartition(*events.keys) if events.keys else parts.repartition(1)
+    in_turn = spread.sortWithinPartitions(*map(F.expr, (*events.keys, names.TIME)))
+    whole = frame_task(source, windows)
+    framings = tuple(replace(framing, columns=(names.UNTIL,)) for framing in whole.framings)
+    merging = replace(whole, framings=framings, watched=(names.UNTIL,))
+    return source.finish_framed(mapped(in_turn, frame, merging, instance_schema(source)), events.lowered())
 
 
 def frame_task(source: Source, windows: tuple[AnyWindow, ...]) -> FrameTask:

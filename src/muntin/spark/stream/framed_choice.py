@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
-from muntin.plan.physical import framed
+from muntin.plan.physical.framed import ordered_stream
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.prices import added
 from muntin.plan.physical.stream import ASSUMED, StreamPlan, StreamShape
-from muntin.plan.physical.stream_work import State, StreamWork
+from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.spark.input.sampling import sampled
@@ -22,9 +19,11 @@ from muntin.spark.stream.fingerprints import fingerprint
 from muntin.window import Window
 
 
-def is_framed(source: Source, strategy: str) -> bool:
-    """Tell whether rows must be in order: a window is on no grid of time, or that shape is asked for."""
-    return strategy == "ordered" or len(source.query.periodic) < len(source.query.windows)
+def is_framed(source: Source, strategy: str, kept: tuple[Fingerprint, ...]) -> bool:
+    """Tell whether rows must be in order: a window is on no grid of time, or the shape is asked for or kept."""
+    shape = StreamShape.ORDERED.name.lower()
+    before = strategy == "auto" and any(one.shape == shape for one in kept)
+    return strategy == shape or before or len(source.query.periodic) < len(source.query.windows)
 
 
 def plan_framed_stream(
@@ -40,16 +39,8 @@ def plan_framed_stream(
         statistics = sampled(source) if strategy == "auto" else ASSUMED
     work = Work(statistics, len(source.events.partials), len(source.events.keys))
     stream = StreamWork(work, options.watermark or Duration(0))
-    states, cost, out = _priced(stream, source)
     taken_up(kept, ordered_fingerprint(source))
-    return StreamPlan(
-        *(source.query.windows, StreamShape.ORDERED, strategy, statistics, options, cost, states),
-        alternatives=(("ordered", cost),),
-        alternative_rows=(sum(state.rows for state in states),),
-        notes=tuple(_notes(source)),
-        aggregates=source.query.aggregates,
-        rows_out=out,
-    )
+    return ordered_stream(stream, source.query.windows, strategy, options, source.query.aggregates)
 
 
 def ordered_fingerprint(source: Source) -> Fingerprint:
@@ -70,20 +61,3 @@ def _check(source: Source, strategy: str, options: StreamOptions) -> None:
     if options.late == "exact":
         raise QueryError(f"window {label!r} takes rows in order, and has no late='exact'. Use a longer watermark.")
     check_columnar(source)
-
-
-def _priced(stream: StreamWork, source: Source) -> tuple[tuple[State, ...], float, float]:
-    """Estimate what is kept, what it costs, and the result rows."""
-    work, batches = stream.work, stream.batches
-    s = work.statistics
-    waiting = min(s.rows, s.rows * stream.behind / max(1, s.span))
-    slices = float(s.keys * len(source.query.windows))
-    out = sum(framed.instances(work, window) for window in source.query.windows)
-    own = {"operator": batches, "python": batches, "state_python": s.rows, "packed": batches * (waiting + slices)}
-    cost = work.prices.of(added(own, work.reading(), work.returned(out)))
-    return (State("rows that wait", waiting), State("slices of open instances", slices)), cost, out
-
-
-def _notes(source: Source) -> Iterator[str]:
-    if rows := [window.label for window in source.query.windows if not window.deterministic]:
-        yield f"{', '.join(rows)}: where an instance begins is known only when it ends, so rows are kept for it"
