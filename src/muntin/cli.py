@@ -244,7 +244,9 @@ def bench_weave(out: Path, runs: int) -> None:
 @bench.command("batch")
 @click.argument(
     "experiment",
-    type=click.Choice(["paper-1m", "paper-10m", "keyed", "mixed", "fine", "peers", "growth", "shapes", "transfer"]),
+    type=click.Choice(
+        ["paper-1m", "paper-10m", "keyed", "mixed", "fine", "peers", "growth", "shapes", "transfer", "frames"]
+    ),
 )
 @_rounds("contender")
 @click.option("--sets", type=AT_LEAST_ONE, help="RandomGen window sets in a row.  [default: 10 of 1M events, 3 of 10M]")
@@ -253,6 +255,7 @@ def bench_weave(out: Path, runs: int) -> None:
 def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out: Path | None) -> None:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
     from muntin.bench.experiments import batch
+    from muntin.bench.experiments.frames import frames
 
     folder = data.absolute()
     large = experiment == "paper-10m"
@@ -267,6 +270,7 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
         "growth": lambda: batch.growth(folder, rounds, _say),
         "shapes": lambda: batch.shapes(folder, rounds, _say),
         "transfer": lambda: batch.transfer(folder, rounds, _say),
+        "frames": lambda: frames(folder, rounds, _say),
     }
     name, rows = f"batch {experiment}", experiments[experiment]()
     _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", rows, rounds=rounds, sets=sets, seeds="0, 1, …")

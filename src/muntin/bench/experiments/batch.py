@@ -28,7 +28,7 @@ from muntin.bench.experiments.spark import (
     warmed,
 )
 from muntin.bench.record import Row
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import PERIODIC
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
 from muntin.window import Window
 from muntin.workload import random_gen, sequential_gen, sequential_sets
@@ -207,7 +207,7 @@ def shapes(folder: Path, rounds: int, progress: Progress, rows: int = 10_000_000
         "10 tumbling, RandomGen": random_gen(10, True, 1),
         "10 hopping, slides 20 to 110 s": sequential_gen(10, False, 10),
     }
-    names: list[Any] = [shape.name.lower() for shape in Shape]
+    names: list[Any] = [shape.name.lower() for shape in PERIODIC]
     for label, plain in sets.items():
         windows = seconds(plain)
         times = in_turn({name: evaluated(df, windows, asked_for, name) for name in names}, rounds)
