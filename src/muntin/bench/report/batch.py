@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from muntin.bench.record import Row
+from muntin.bench.report.frames import frames_section
 from muntin.bench.report.ranks import beside_the_best, rank_correlation
 from muntin.bench.report.tables import table
 
@@ -209,5 +210,6 @@ BATCH: dict[str, Callable[[Row], str]] = {
     "batch-growth": _growth,
     "batch-shapes": _shapes,
     "batch-transfer": _transfer,
+    "batch-frames": frames_section,
 }
 """The sections by result file."""
