@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from muntin.errors import QueryError
+from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
 from muntin.paths import StrPath, create, existing, folder, put
 from muntin.query import check_units, check_windows
-from muntin.window import Window, from_dict, periodic
+from muntin.window import AnyWindow, UserWindow, Window, from_dict
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
@@ -49,7 +49,7 @@ class Change:
     """The number of the change, from 1."""
     id: str = ""
     """The id of the window; empty where the change was lost."""
-    window: Window | None = None
+    window: AnyWindow | None = None
     """The window that is added; None for a removal."""
     at: int | None = None
     """The event time from which on an added window was asked for, or until which a removed one was."""
@@ -88,7 +88,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, str(fields["id"]), None, _micros(fields["until"], "until"))
-            window = periodic(from_dict(fields["window"], id=fields["id"]), "a registry").timed()
+            window = _timed(from_dict(fields["window"], id=fields["id"]))
             return Change(version, window.label, window, _micros(fields["since"], "since"))
 
 
@@ -100,13 +100,13 @@ class Taken:
     id: str
     since: int | None = None
     until: int | None = None
-    window: Window | None = None
+    window: AnyWindow | None = None
     """None in reports of older versions."""
 
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else periodic(from_dict(window, id=id), "a registry").timed()
+        counted = None if window is None else _timed(from_dict(window, id=id))
         return Taken(_whole(version), id, window=counted, **times)
 
 
@@ -136,7 +136,7 @@ class Registered:
     """A window of a registry, and what is known of when it counts."""
 
     id: str
-    window: Window
+    window: AnyWindow
     version: int
     """The number of the change that added it."""
     since: int | None = None
@@ -175,13 +175,13 @@ class WindowRegistry:
     def __repr__(self) -> str:
         return f"WindowRegistry({str(self.path)!r})"
 
-    def add(self, window: Window | str, id: str | None = None, since: Moment | None = None) -> Registered:
+    def add(self, window: AnyWindow | str, id: str | None = None, since: Moment | None = None) -> Registered:
         """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
 
         A text is read as one window, such as "1 hour every 5 minutes".
         The id is that of the window unless another is given. It must not be in use, nor the same window under another.
         """
-        asked = periodic(check_windows([window])[0], "a registry")
+        asked = _writable(check_windows([window])[0])
         check_units([asked])
         named = replace(asked, id=asked.label if id is None else id)
         start = _micros(since, "since")
@@ -217,7 +217,7 @@ class WindowRegistry:
                 listed.append(one)
         return tuple(listed)
 
-    def windows(self) -> tuple[Window, ...]:
+    def windows(self) -> tuple[AnyWindow, ...]:
         """Give the windows that are live, with their ids."""
         return tuple(one.window for one in self._live())
 
@@ -235,7 +235,7 @@ class WindowRegistry:
         untaken = {c.version for c in self.changes() if c.version > report.newest} | set(report.missing)
         running = {one.version for one in report.windows}
         windows = (c.window for c in self.changes() if c.version in running | untaken)
-        return tuple(dict.fromkeys(window for window in windows if window is not None))
+        return tuple(dict.fromkeys(window for window in windows if isinstance(window, Window)))
 
     def report(self, query: str, windows: Sequence[dict[str, Any]], newest: int, missing: Sequence[int] = ()) -> None:
         """Say which windows a query counts, and which changes it has taken: all to the newest but the missing ones."""
@@ -393,3 +393,20 @@ def _text(micros: int | None) -> str | int | None:
         return None if micros is None else (_EPOCH + micros * _MICROSECOND).isoformat()
     except OverflowError:
         return micros
+
+
+def _timed(window: AnyWindow) -> AnyWindow:
+    """Give a window with its lengths as durations: files may have plain numbers."""
+    return window.timed() if isinstance(window, Window) else window
+
+
+def _writable(window: AnyWindow) -> AnyWindow:
+    """Refuse a window that a file cannot tell: one of a user's code, or of an expression that only a session has."""
+    if isinstance(window, UserWindow):
+        raise UnsupportedError(f"window {window.label!r} is code, which a registry does not keep. Leave it out.")
+    if any(not isinstance(watch.column, str) for watch in window.watches):
+        raise UnsupportedError(
+            f"window {window.label!r} watches an expression, which a registry does not keep. "
+            "Add it to the stream as a column, and name that."
+        )
+    return window

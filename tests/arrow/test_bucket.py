@@ -221,7 +221,7 @@ def test_windows_come_and_go(seed: int) -> None:
                 live.append(free.pop() if free and r.random() < 0.5 else f"w{version}")
                 changes.append(Change(version, live[-1], window, r.choice([None, None, now + 40])))
         added = [change.window for change in changes if change.window is not None]
-        running.sliced_by = (*running.sliced_by, *added)
+        running.sliced_by = (*running.sliced_by, *added)  # type: ignore[arg-type]
         running.feed(events(r, now, r.choice([0, 1, 20, 100])), tuple(changes))
     running.finish()
     assert len(running.given) > 0

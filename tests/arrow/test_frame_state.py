@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import muntin as mt
 from muntin import names
 from muntin.arrow.frames.state import FrameJob, frame_step
 from muntin.arrow.state.bucket import News
 from muntin.arrow.state.head import Head
 from muntin.arrow.state.packing import pack, unpack
+from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, Input
+from muntin.registry import Change
 from tests.arrow.test_frames import S, batches_of, key_rows, task_of, windows
 
 FINGERPRINT = Fingerprint("ordered", Input("ts", "timestamp"), (), ())
@@ -42,11 +46,12 @@ class Bucket:
         self.text: str | None = None
         self.late = self.dropped = 0
 
-    def step(self, rows: list[dict[str, Any]], watermark: int) -> list[tuple[Any, ...]]:
-        """Take rows and a watermark, and give instances."""
+    def step(self, rows: list[dict[str, Any]], watermark: int, *changes: Change) -> list[tuple[Any, ...]]:
+        """Take rows, a watermark and changes of windows, and give instances."""
         batches = tuple(pack(batch) for batch in batches_of(rows, 1000) if batch.num_rows)
+        latest = max([row["t"] for row in rows], default=-FOREVER)
         head = None if self.text is None else Head.from_json(self.text).taken_up(self.job)
-        outcome = frame_step(self.job, head, self.shelf, News(batches), watermark)
+        outcome = frame_step(self.job, head, self.shelf, News(batches, latest, changes), watermark)
         self.text = outcome.head.to_json()
         self.late, self.dropped = self.late + outcome.late, self.dropped + outcome.dropped
         out: list[tuple[Any, ...]] = []
@@ -105,3 +110,36 @@ def test_streams_give_what_batches_give(seed: int) -> None:
         else:
             assert own <= wanted, window
             assert wanted - own <= last, window
+
+
+def test_windows_come_at_their_next_begin_and_go_at_their_next_end() -> None:
+    """A session in progress is not given by halves; rows are counted from when a window comes."""
+    bucket = Bucket([])
+    bucket.job = replace(bucket.job, registered=True)
+    rows = [{"k": 0, "t": t * S, "v": 1, "km": 0.0, "steps": 0, "flag": None, "price": None} for t in range(40)]
+    rows += [rows[-1] | {"t": t * S} for t in (60, 61, 62, 90, 91, 92)]
+
+    def session(version: int, id: str = "visits") -> Change:
+        return Change(version, id, mt.session_window("5 s", id=id))
+
+    given = bucket.step(rows[:20], 0, session(1))
+    given += bucket.step(
+        rows[20:30], 10 * S, session(2, "later"), Change(3, "four", mt.tumbling(mt.rows(4), id="four"))
+    )
+    given += bucket.step(rows[30:], 25 * S)
+    assert [row[:2] for row in given] == [(3, 20 * S)]
+    given += bucket.step([], 58 * S)
+    by_number = {number: [row[1] // S for row in given if row[0] == number] for number in (1, 2, 3)}
+    assert by_number == {1: [0], 2: [], 3: [20, 24, 28, 32]}
+    given = bucket.step([], 75 * S, Change(4, "visits"))
+    assert [(row[0], row[1] // S, row[2] // S) for row in given if row[0] < 3] == [(1, 60, 67), (2, 60, 67)]
+    given = bucket.step([], 200 * S)
+    assert [(row[0], row[1] // S) for row in given if row[0] < 3] == [(2, 90)]
+    assert not [number for number in bucket.shelf if number in (-3, -4)], "what the removed window kept is gone"
+
+
+def test_a_window_that_watches_what_the_query_does_not_read() -> None:
+    bucket = Bucket([])
+    bucket.job = replace(bucket.job, registered=True)
+    with pytest.raises(mt.QueryError, match="'runs' of the registry watches 'speed', which the query does not read"):
+        bucket.step([], 0, Change(1, "runs", mt.while_("speed", id="runs")))

@@ -223,3 +223,25 @@ def test_a_checkpoint_of_another_version_of_a_user_window_is_refused(spark: Spar
     plan = mt.explain(replay.stream, **asked([mt.user_window(every_third, initial=0)], checkpoint=checkpoint))
     assert "rows wait for the watermark, packed" in str(plan)
     assert {kept.rows for kept in mt.state(checkpoint)} == {1}
+
+
+def test_windows_of_every_kind_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
+    registry = mt.WindowRegistry(tmp_path / "windows")
+    registry.add(mt.session_window("30 s"), id="visits")
+    registry.add(mt.tumbling("1 minute"), id="minute")
+    registry.add(mt.while_("flag"), id="flagged")
+    replay = Replay(spark, tmp_path).add(rows_of((0, "a", 1), (10, "a", 2), (100, "a", 4)))
+    question = asked([]) | {"windows": registry}
+    assert "rows wait for the watermark, packed" in str(mt.explain(replay.stream, **question))
+    replay.run(question, files=True)
+    registry.add(mt.tumbling(mt.rows(2)), id="pairs")
+    registry.remove("minute")
+    replay.add(rows_of((101, "a", 8), (102, "a", 16), (103, "a", 32)), rows_of((1000, "b", 0)), rows_of((2000, "b", 0)))
+    rows = replay.run(question, files=True).rows.where("k = 'a'").orderBy("window_id", "window.start")
+    given = [(row["window_id"], row["window_begin"], row["sum_v"]) for row in rows.collect()]
+    assert given == [("minute", None, 3), ("pairs", 0.0, 24), ("visits", None, 3), ("visits", None, 60)]
+    assert {one.id for one in registry.list() if one.state == "running"} == {"visits", "flagged", "pairs"}
+    with pytest.raises(mt.UnsupportedError, match="watches an expression, which a registry does not keep"):
+        registry.add(mt.while_(F.col("v") > 3))
+    with pytest.raises(mt.UnsupportedError, match="is code, which a registry does not keep"):
+        registry.add(mt.user_window(every_third))

@@ -31,7 +31,14 @@ from muntin.spark.stream.choice import evaluate_stream, plan_stream, taken_up
 from muntin.spark.stream.fingerprints import kept_fingerprints
 from muntin.spark.stream.framed_choice import is_framed, ordered_fingerprint, plan_framed_stream
 from muntin.spark.stream.ordered import ordered
-from muntin.spark.stream.registered import ANY_WINDOW, check_registered, evaluate_registered, plan_registered
+from muntin.spark.stream.registered import (
+    ANY_KIND,
+    ANY_WINDOW,
+    check_registered,
+    evaluate_registered,
+    in_turn,
+    plan_registered,
+)
 from muntin.spark.stream.watermark import prepare_stream
 from muntin.window import Length
 
@@ -77,8 +84,10 @@ def aggregate(
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
         check_registered(df, strategy, options)
-        source = _checked(df, time, by, windows.windows() or ANY_WINDOW, aggregates, strategy, layout, order_by)
-        return evaluate_registered(prepare_stream(source, options)[0], windows, kept)
+        in_order = in_turn(windows, strategy, kept)
+        now = (*ANY_KIND, *windows.windows()) if in_order else windows.windows() or ANY_WINDOW
+        source = _checked(df, time, by, now, aggregates, strategy, layout, order_by)
+        return evaluate_registered(prepare_stream(source, options)[0], windows, kept, in_order=in_order)
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
@@ -116,10 +125,11 @@ def explain(
     options = StreamOptions(watermark, late, output, future)
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
-        now = windows.windows()
+        now, before = windows.windows(), _kept(df, checkpoint)
         source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics, order_by)
         source, options = prepare_stream(source, options)
-        return plan_registered(source, now, strategy, figures, options, _kept(df, checkpoint))
+        in_order = in_turn(windows, strategy, before)
+        return plan_registered(source, now, strategy, figures, options, before, in_order=in_order)
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
     if df.isStreaming:
         source, options = prepare_stream(source, options)

@@ -73,7 +73,7 @@ class Framing(ABC):
         """Whether rows may be wrong for the window; a stream then checks them when they come, before they are kept."""
         return False
 
-    def check(self, stretch: Stretch) -> None:  # noqa: B027 - most windows take any rows
+    def check(self, stretch: Stretch) -> None:  # noqa: B027 - most windows take any row
         """Refuse rows that are wrong for the window."""
 
     def forgets(self, stretch: Stretch) -> Flags:

@@ -13,6 +13,7 @@ from muntin.arrow.batches import Rows
 from muntin.arrow.combine import key_codes
 from muntin.arrow.frames.framing import Framing
 from muntin.arrow.frames.stretch import Memory, Slots, Stretch
+from muntin.errors import QueryError
 
 
 def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple[Memory, pa.RecordBatch | None]:
@@ -57,7 +58,19 @@ def _array(column: pa.Array, dtype: Any) -> Any:
 
 
 def _column(array: Any) -> pa.Array:
-    return pa.array([json.dumps(value) for value in array], pa.string()) if array.dtype.kind == "O" else pa.array(array)
+    if array.dtype.kind != "O":
+        return pa.array(array)
+    return pa.array([json.dumps(value, default=_plain) for value in array], pa.string())
+
+
+def _plain(value: Any) -> Any:
+    """Give a number of numpy, or an array, as JSON has it; refuse what JSON cannot hold."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise QueryError(
+        f"a discretizer keeps {value!r} of type {type(value).__name__} as its state, which JSON cannot hold. "
+        "Use numbers, texts, lists and dicts of texts."
+    )
 
 
 def _read(value: Any) -> Any:

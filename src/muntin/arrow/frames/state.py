@@ -8,8 +8,9 @@ whenever the watermark moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -19,16 +20,19 @@ from muntin import names
 from muntin.arrow.batches import Rows, joined
 from muntin.arrow.combine import in_key_order, key_codes
 from muntin.arrow.frames.framing import Framing
+from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.memories import memory_from, memory_to
 from muntin.arrow.frames.slicing import FrameTask, framed, kept, slots_of
 from muntin.arrow.frames.stretch import Stretch, batch_with_numbers
-from muntin.arrow.state.bucket import News, Outcome, Store
+from muntin.arrow.state.bucket import News, Outcome, Store, changed, taken
 from muntin.arrow.state.head import Head, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER
+from muntin.errors import QueryError
 from muntin.fingerprint import Fingerprint
 from muntin.kernels.protocol import Longs
+from muntin.window import LastTime
 
 ROWS = 500_000
 """Instances in one message."""
@@ -44,13 +48,73 @@ class FrameJob:
     """The columns that rows of one time are ordered by, and the direction of each as Spark writes it."""
     terms: tuple[Term, ...] = ()
 
-    @property
-    def slicings(self) -> tuple[tuple[Framing, ...], ...]:
-        """The windows that are fed together: those that share slices, and wait as long for rows."""
+    registered: bool = False
+    """Whether windows come and go."""
+    watches: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The names of the columns that windows of a registry may watch, by what they call them and take them for."""
+
+    def slicings(self, terms: Iterable[Term]) -> tuple[Slicing, ...]:
+        """Give the windows that are fed together: those that share slices, and wait as long for rows.
+
+        A window that comes and goes has slices of its own.
+        """
+        if self.registered:
+            return tuple(self._alone(term) for term in terms)
         together: dict[tuple[bool, int], list[Framing]] = {}
-        for framing in self.task.framings:
-            together.setdefault((framing.deterministic, framing.window.lag), []).append(framing)
-        return tuple(tuple(together[key]) for key in sorted(together))
+        for framed_window in self.task.framings:
+            together.setdefault((framed_window.deterministic, framed_window.window.lag), []).append(framed_window)
+        return tuple(Slicing(place, tuple(together[key])) for place, key in enumerate(sorted(together)))
+
+    def _alone(self, term: Term) -> Slicing:
+        columns = []
+        for watch in term.window.watches:
+            known = self.watches.get((str(watch.column), watch.role))
+            if known is None:
+                raise QueryError(
+                    f"window {term.id!r} of the registry watches {str(watch.column)!r}, which the query does not read. "
+                    "Remove the window, or start the query anew, with a new checkpoint."
+                )
+            columns.append(known)
+        one = framing(term.window, term.number, tuple(columns), term.number)
+        return Slicing(term.number, (one,), term.since, term.until)
+
+
+@dataclass(frozen=True)
+class Slicing:
+    """Windows that share slices, and the stretch of time that they count in."""
+
+    number: int
+    """What their slices and memories are kept by."""
+    framings: tuple[Framing, ...]
+    since: int = -FOREVER
+    until: int = FOREVER
+
+    @property
+    def lag(self) -> int:
+        """How long they wait for rows behind the watermark."""
+        return int(self.framings[0].window.lag)
+
+    @property
+    def counts(self) -> bool:
+        """Whether they count rows: those from when they were added."""
+        return self.framings[0].window.measure == "rows" or isinstance(self.framings[0].window, LastTime)
+
+    @property
+    def slices(self) -> int:
+        """The number of their slices; waiting rows have numbers from 0."""
+        return -1 - 2 * self.number
+
+    @property
+    def memories(self) -> int:
+        """The number of what is remembered for them."""
+        return -2 - 2 * self.number
+
+    def within(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Give the instances inside the stretch of time."""
+        if self.since == -FOREVER and self.until == FOREVER:
+            return batch
+        start, end = (batch[name].to_numpy() for name in (names.START, names.FINISH))
+        return batch.filter(pa.array((start >= self.since) & (end <= self.until)))
 
 
 def frame_step(job: FrameJob, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
@@ -69,28 +133,33 @@ class _Turn:
 
     def run(self, news: News) -> Outcome:
         """Take what is new, feed what the watermark has passed, keep what waits and what is open."""
-        now, lags = max(self.head.watermark, self.watermark), [slicing[0].window.lag for slicing in self.job.slicings]
+        now = max(self.head.watermark, self.watermark)
+        terms = changed(self.head, news.changes, self.watermark) if self.job.registered else ()
+        slicings = self.job.slicings(terms)
+        lags = [slicing.lag for slicing in slicings] or [0]
         fresh, late, dropped = self._accepted(news, lags)
-        self._check(fresh)
+        self._check(fresh, slicings)
         waits = now - max(lags)
         segments = {segment.number: segment for segment in self.head.segments}
         following = self.head.following
         messages: tuple[bytes, ...] = ()
         if now > self.head.watermark:
             rows = self._known(fresh, now)
-            given = [batch for place in range(len(lags)) for batch in self._fed(place, rows, now, segments)]
-            messages = tuple(_messages(given))
-            for number, segment in list(segments.items()):
-                if number >= 0 and segment.last < waits:
-                    self.store.remove(number)
-                    del segments[number]
+            given = [slicing.within(batch) for slicing in slicings for batch in self._fed(slicing, rows, now, segments)]
+            messages = tuple(_messages([batch for batch in given if batch.num_rows], terms))
+        kept_numbers = {number for slicing in slicings for number in (slicing.slices, slicing.memories)}
+        for number, segment in list(segments.items()):
+            if segment.last < waits if number >= 0 else number not in kept_numbers:
+                self.store.remove(number)
+                del segments[number]
         if fresh is not None and (left := _between(fresh, waits, FOREVER)).num_rows:
             time = left[names.TIME].to_numpy()
             self.store.write(following, pack(left))
             segments[following] = Segment(following, int(time.min()), int(time.max()), left.num_rows)
             following += 1
         latest = max(self.head.latest, news.latest)
-        head = Head(self.head.fingerprint, (), now, latest, tuple(segments.values()), following)
+        news_taken = taken(self.head, news.changes) if self.job.registered else (0, ())
+        head = Head(self.head.fingerprint, terms, now, latest, tuple(segments.values()), following, *news_taken)
         return Outcome(head, messages, late, dropped)
 
     def _accepted(self, news: News, lags: list[int]) -> tuple[pa.RecordBatch | None, int, int]:
@@ -104,25 +173,25 @@ class _Turn:
         is_late = time < self.head.watermark - max(lags)
         return rows.filter(pa.array(~is_late)) if is_late.any() else rows, late, int(is_late.sum())
 
-    def _check(self, fresh: pa.RecordBatch | None) -> None:
+    def _check(self, fresh: pa.RecordBatch | None, slicings: Sequence[Slicing]) -> None:
         """Refuse rows that are wrong for a window before they are kept: what brought them can be repaired then."""
-        if fresh is None or not any(framing.checks for framing in self.job.task.framings):
+        if fresh is None or not any(one.checks for slicing in slicings for one in slicing.framings):
             return
         segments = {segment.number: segment for segment in self.head.segments}
         rows = joined(_alike([*(unpack(self.store.read(number)) for number in segments if number >= 0), fresh]))
-        for place, slicing in enumerate(self.job.slicings):
-            waiting = _between(rows, self.head.watermark - slicing[0].window.lag, FOREVER)
+        for slicing in slicings:
+            waiting = _between(rows, self.head.watermark - slicing.lag, FOREVER)
             if not waiting.num_rows:
                 continue
             task = self.job.task
             items = batch_with_numbers(self._ordered(waiting).select(task.inputs))
             whole = Rows(in_key_order(items, task.layout), task.layout)
-            memory, _ = memory_from(self._read(_memories(place), segments), whole, slots_of(slicing))
+            memory, _ = memory_from(self._read(slicing.memories, segments), whole, slots_of(slicing.framings))
             groups = len(whole.bounds()) - 1
             nothing = np.zeros(groups, np.bool_)
             stretch = Stretch(whole, memory, np.full(groups, -FOREVER), nothing, np.full(groups, FOREVER))
-            for framing in slicing:
-                framing.check(stretch)
+            for one in slicing.framings:
+                one.check(stretch)
 
     def _known(self, fresh: pa.RecordBatch | None, now: int) -> pa.RecordBatch | None:
         """Give the rows that may be fed now, and those after them that sessions go on with."""
@@ -133,30 +202,28 @@ class _Turn:
         return joined(_alike(batches)) if batches else None
 
     def _fed(
-        self, place: int, rows: pa.RecordBatch | None, now: int, segments: dict[int, Segment]
+        self, slicing: Slicing, rows: pa.RecordBatch | None, now: int, segments: dict[int, Segment]
     ) -> Iterator[pa.RecordBatch]:
         """Feed the rows that the watermark has passed to windows that share slices."""
-        framings, task = self.job.slicings[place], self.job.task
-        lag = framings[0].window.lag
-        ready = None if rows is None else _between(rows, self.head.watermark - lag, now - lag)
-        parts = [self._read(number, segments) for number in (_slices(place), _memories(place))]
-        slices, memories = parts
+        framings, task, lag = slicing.framings, self.job.task, slicing.lag
+        since = max(self.head.watermark - lag, slicing.since if slicing.counts else -FOREVER)
+        ready = None if rows is None else _between(rows, since, now - lag)
+        slices, memories = (self._read(number, segments) for number in (slicing.slices, slicing.memories))
         items = [slices] if slices is not None else []
         if ready is not None and ready.num_rows:
             items.append(batch_with_numbers(self._ordered(ready).select(task.inputs)))
         if not items:
             return
         whole = Rows(in_key_order(joined(_alike(items)), task.layout), task.layout)
-        slots = slots_of(framings)
-        memory, rest = memory_from(memories, whole, slots)
+        memory, rest = memory_from(memories, whole, slots_of(framings))
         groups = len(whole.bounds()) - 1
         after = None if rows is None else _between(rows, now - lag, FOREVER)
         stretch = Stretch(
             whole, memory, np.full(groups, now), np.zeros(groups, np.bool_), _following(whole, after, groups)
         )
         yield from framed(stretch, framings, task)
-        self._write(_slices(place), kept(stretch, framings, task), segments)
-        self._write(_memories(place), memory_to(stretch, framings, rest), segments)
+        self._write(slicing.slices, kept(stretch, framings, task), segments)
+        self._write(slicing.memories, memory_to(stretch, framings, rest), segments)
 
     def _ordered(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Bring rows of one time into the order that was asked for."""
@@ -176,15 +243,6 @@ class _Turn:
         elif number in segments:
             self.store.remove(number)
             del segments[number]
-
-
-def _slices(place: int) -> int:
-    """Give the number of the slices of some windows; waiting rows have numbers from 0."""
-    return -1 - 2 * place
-
-
-def _memories(place: int) -> int:
-    return -2 - 2 * place
 
 
 def _between(rows: pa.RecordBatch, since: int, until: int) -> pa.RecordBatch:
@@ -223,8 +281,10 @@ def _ranks(column: pa.Array, direction: str) -> Longs:
     return np.where(np.asarray(column.is_valid()), ranks, -FOREVER if direction.endswith("FIRST") else FOREVER)
 
 
-def _messages(batches: list[pa.RecordBatch]) -> Iterator[bytes]:
+def _messages(batches: list[pa.RecordBatch], terms: Iterable[Term]) -> Iterator[bytes]:
+    """Pack instances, with the labels of windows that only the state knows."""
+    told = json.dumps({term.number: (term.id, 0) for term in terms})
     if batches:
-        whole = joined(batches)
+        whole = joined(batches).replace_schema_metadata({"windows": told})
         for start in range(0, whole.num_rows, ROWS):
             yield pack(whole.slice(start, ROWS))

@@ -89,7 +89,8 @@ class Turn:
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open."""
         before = self.head
-        terms = _changed(before, news.changes, self.watermark)
+        terms = changed(before, news.changes, self.watermark)
+        _check_kinds(terms)
         _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
         due = _due(terms, before.watermark, self.watermark)
@@ -109,8 +110,8 @@ class Turn:
             messages = tuple(_messages(emit(rows, readers, starts, due), terms))
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
-        taken = _taken(before, news.changes)
-        head = Head(before.fingerprint, terms, watermark, latest, segments, following, *taken)
+        known = taken(before, news.changes)
+        head = Head(before.fingerprint, terms, watermark, latest, segments, following, *known)
         return Outcome(head, messages, self.late, self.dropped)
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
@@ -195,7 +196,7 @@ def step(job: Job, head: Head | None, store: Store, news: News, watermark: int) 
     return Turn(job, head or Head(job.fingerprint, job.terms), store, watermark).run(news)
 
 
-def _changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term, ...]:
+def changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term, ...]:
     """Give the windows that count in this micro-batch.
 
     An added window starts after everything that came before this micro-batch, and after the end of one that had its id;
@@ -223,12 +224,22 @@ def _fresh(head: Head, changes: Iterable[Change]) -> Iterable[Change]:
     return (change for version, change in news.items() if version > head.newest or version in head.missing)
 
 
-def _taken(head: Head, changes: Iterable[Change]) -> tuple[int, tuple[int, ...]]:
+def taken(head: Head, changes: Iterable[Change]) -> tuple[int, tuple[int, ...]]:
     """Give the newest change that has come, and older ones that have not."""
     come = {change.version for change in changes}
     newest = max(come | {head.newest})
     expected = (*head.missing, *range(head.newest + 1, newest))
     return newest, tuple(version for version in expected if version not in come)
+
+
+def _check_kinds(terms: Iterable[Term]) -> None:
+    """Refuse windows that no slices on a grid of time can serve."""
+    for term in terms:
+        if not isinstance(term.window, Window):
+            raise QueryError(
+                f"window {term.id!r} of the registry (change {term.version}) takes rows in order, and this query keeps "
+                "slices. Remove the window, or start the query with strategy='ordered' and a new checkpoint."
+            )
 
 
 def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from muntin.duration import FOREVER
 from muntin.kernels.protocol import Longs
-from muntin.window import Window, from_dict, periodic
+from muntin.window import Window, from_dict
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Term:
 
     number: int
     """What result rows tell the window by."""
-    window: Window
+    window: Any
     id: str
     version: int = 0
     """The change of the registry that added it; 0 if there is no registry."""
@@ -51,7 +51,7 @@ class Term:
     def from_dict(fields: dict[str, Any]) -> Term:
         """Read a term back; where there were periodic windows only, a shape of three numbers made one."""
         rest = {name: value for name, value in fields.items() if name not in ("window", "shape")}
-        window = periodic(from_dict(fields["window"]), "state") if "window" in fields else Window(*fields["shape"])
+        window = from_dict(fields["window"]) if "window" in fields else Window(*fields["shape"])
         return Term(window=window, **rest)
 
     def due(self, after: int, by: int) -> Due | None:
@@ -65,11 +65,11 @@ class Term:
 
     def is_open(self, first: Longs, last: Longs, watermark: int) -> NDArray[np.bool_]:
         """Tell which stretches of time, from first to last, meet an instance that the watermark has not closed."""
-        return self.window.is_open(first, last, watermark, self.since, self.until)
+        return np.asarray(self.window.is_open(first, last, watermark, self.since, self.until))
 
     def is_closed(self, time: Longs, watermark: int) -> NDArray[np.bool_]:
         """Tell which times lie in an instance that the watermark has closed."""
-        return self.window.is_closed(time, watermark, self.since, self.until)
+        return np.asarray(self.window.is_closed(time, watermark, self.since, self.until))
 
 
 def any_open(terms: Iterable[Term], first: Longs, last: Longs, watermark: int) -> NDArray[np.bool_]:

@@ -71,10 +71,10 @@ class Source:
         """The label of the window that a number stands for."""
         return _chosen(literal(window.label) for window in self.query.windows)
 
-    def finish_framed(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
-        """Give the long layout of rows that tell themselves when they start and end."""
+    def finish_framed(self, frame: DataFrame, aggregates: Iterable[Step], label: str | None = None) -> DataFrame:
+        """Give the long layout of rows that tell themselves when they start and end, and perhaps their label."""
         own = (names.FROM, names.TO) if self.query.measured else None
-        return self.named(frame, aggregates, self._label, self._stretch(names.START, names.FINISH), own)
+        return self.named(frame, aggregates, label or self._label, self._stretch(names.START, names.FINISH), own)
 
     @property
     def measure_type(self) -> str:

@@ -78,7 +78,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     packed = mapped(_numbered(source, buckets), packed_at_source, packing, PACKED, source.events.shared)
     packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
     if registry is not None:
-        packed = packed.unionByName(_changes(source, registry, labels))
+        packed = packed.unionByName(changes(source, registry, labels))
     stepped = Buckets(job, labels[0], folder)
     given = packed.groupBy(names.BUCKET).transformWithState(stepped, GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
@@ -111,7 +111,7 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
     return source.events.lifted.select(names.TIME, bucket.alias(names.BUCKET_NUMBER), *source.events.keys, *partials)
 
 
-def _changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
+def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.events.frame.sparkSession
     registry.settle()

@@ -5,36 +5,58 @@ rows → one Arrow message per task and bucket → state per bucket → instance
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from muntin import names
 from muntin.arrow.frames.packing import RowPacking, rows_at_source
 from muntin.arrow.frames.state import FrameJob, frame_step
 from muntin.arrow.state.packing import bucket_labels, unpacked
 from muntin.fingerprint import Fingerprint
+from muntin.registry import WindowRegistry
 from muntin.spark.batch.ordered import frame_task, instance_schema
 from muntin.spark.input.source import Source
-from muntin.spark.stream.columnar import GIVEN, LATE_METRIC, PACKED, Buckets, check_columnar
+from muntin.spark.stream.columnar import GIVEN, LATE_METRIC, PACKED, Buckets, changes, check_columnar
 from muntin.spark.workers.passage import mapped
 
 
-def ordered(source: Source, kept: Fingerprint) -> DataFrame:
-    """Evaluate windows of every kind over a stream; an instance is given once, when it has ended."""
+def ordered(source: Source, kept: Fingerprint, registry: WindowRegistry | None = None) -> DataFrame:
+    """Evaluate windows of every kind over a stream, or those of a registry; an instance is given when it has ended."""
     check_columnar(source)
     labels = bucket_labels(kept.buckets or 1)
     rows = mapped(_numbered(source, len(labels)), rows_at_source, RowPacking(labels), PACKED, source.events.shared)
     rows = rows.withColumn(names.CHANGE, F.lit(None).cast("string"))
     order = tuple(zip(source.watching.order, source.watching.directions, strict=True))
-    job = FrameJob(frame_task(source, source.query.windows), kept, order)
-    stepped = Buckets(job, labels[0], None, frame_step)
+    task, folder = frame_task(source, source.query.windows), None
+    if registry is not None:
+        task, folder = replace(task, framings=()), str(registry.path)
+        rows = rows.unionByName(changes(source, registry, labels))
+    job = FrameJob(task, kept, order, registered=registry is not None, watches=_watches(source))
+    stepped = Buckets(job, labels[0], folder, frame_step)
     given = rows.groupBy(names.BUCKET).transformWithState(stepped, GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
     given = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
-    instances = mapped(given.select(names.DATA), unpacked, False, instance_schema(source))
-    return source.finish_framed(instances, source.events.lowered())
+    schema = instance_schema(source)
+    if registry is None:
+        instances = mapped(given.select(names.DATA), unpacked, False, schema)
+        return source.finish_framed(instances, source.events.lowered())
+    known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
+    instances = mapped(given.select(names.DATA), unpacked, True, T.StructType([*known, *schema]))
+    return source.finish_framed(instances, source.events.lowered(), names.LABEL)
+
+
+def _watches(source: Source) -> dict[tuple[str, str], str]:
+    """Give the names of the columns that windows watch, by what they call them and take them for."""
+    pairs = zip(source.query.windows, source.watching.of or ((),) * len(source.query.windows), strict=True)
+    return {
+        (str(watch.column), watch.role): name
+        for window, columns in pairs
+        for watch, name in zip(window.watches, columns, strict=True)
+    }
 
 
 def _numbered(source: Source, buckets: int) -> DataFrame:
