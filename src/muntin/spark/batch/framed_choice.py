@@ -19,7 +19,6 @@ from muntin.spark.input.statistics import measure
 from muntin.spark.workers.layout import obstacle
 from muntin.window import AnyWindow, Session, Window
 
-
 ASSUMED = Statistics(1_000_000, source="assumed")
 """What is taken for the input where it does not matter."""
 
