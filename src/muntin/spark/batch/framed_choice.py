@@ -19,11 +19,17 @@ from muntin.spark.input.statistics import measure
 from muntin.spark.workers.layout import obstacle
 from muntin.window import AnyWindow, Session, Window
 
+ASSUMED = Statistics(1_000_000, source="assumed")
+"""What is taken for the input where it does not matter."""
+
 
 def plan_framed(source: Source, strategy: str, statistics: Statistics | None) -> PhysicalPlan:
-    """Choose how a query is evaluated in which a window is on no grid of time."""
+    """Choose how a query is evaluated in which a window is on no grid of time.
+
+    Unless there is only one way, that needs statistics, and so a small job.
+    """
     if statistics is None:
-        statistics = measure(source.events)
+        statistics = ASSUMED if _is_only_way(source, strategy) else measure(source.events)
     charged, hint = prices(source.events)
     work = work_of(source.events, statistics, charged)
     weighed = sorted(_ways(source, work, strategy), key=lambda plan: plan.cost)
@@ -62,6 +68,13 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
             continue
         periodic = plan_batch(source, _PERIODIC.get(strategy, strategy), work.statistics, query.periodic)
         yield replace(periodic, groups=(*periodic.groups, group))
+
+
+def _is_only_way(source: Source, strategy: str) -> bool:
+    """Tell whether no statistics could change a plan: all windows are read from rows in order, or are plain."""
+    if strategy in ("ordered", "tagged", "independent"):
+        return True
+    return not source.query.periodic and not all(map(_is_plain, source.query.windows))
 
 
 def _in_order(source: Source, strategy: str) -> Callable[..., Group] | None:
