@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from muntin.arrow.frames.framing import (
-    BackRows,
-    BackTime,
-    Counted,
-    Deltas,
-    Framing,
-    Growing,
-    Moments,
-    OnColumn,
-    Periodic,
-    Punctuations,
-    Sessions,
-    Since,
-    Untils,
-    Whiles,
-)
+from muntin.arrow.frames.framing import Framing
+from muntin.arrow.frames.grids import Counted, Growing, OnColumn, Periodic, Since
+from muntin.arrow.frames.looking_back import BackRows, BackTime
+from muntin.arrow.frames.runs import Deltas, Moments, Punctuations, Sessions, Untils, Whiles
 from muntin.arrow.frames.user import Users
 from muntin.window import (
     Cumulating,

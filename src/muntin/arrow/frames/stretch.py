@@ -18,6 +18,7 @@ from muntin.arrow.batches import Rows
 from muntin.arrow.reducers import Arrays, mask, numbers
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
+from muntin.kernels.frames.lasting import located
 from muntin.kernels.protocol import Longs
 
 Flags = NDArray[np.bool_]
@@ -140,6 +141,10 @@ class Stretch:
         """Give the time of the item at which instances end, of the last row where there is none."""
         inside = hi < self.bounds[group + 1]
         return np.where(inside, self.time[np.minimum(hi, len(self.time) - 1)], self.last[group])
+
+    def first_from(self, group: Longs, time: Longs) -> Longs:
+        """Give the first item of a group from a time on; the end of the group if there is none."""
+        return np.asarray(located(self.bounds, self.time, group, time))
 
     def fail(self, label: str, item: int, what: str) -> QueryError:
         """Say what is wrong with a row for a window: which key, which row, and when."""

@@ -1,0 +1,195 @@
+"""Windows of which a key has at most one open instance at a time: rows begin and end it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muntin.arrow.frames.framing import Ended, Framing
+from muntin.arrow.frames.stretch import Flags, Slots, Stretch
+from muntin.kernels.frames.codes import BEGINS, ENDS_BEFORE, ENDS_WITH, delta_codes, session_codes, until_codes
+from muntin.kernels.frames.lasting import located
+from muntin.kernels.frames.runs import Runs, runs
+from muntin.kernels.protocol import Longs
+from muntin.window import RowCount
+
+
+@dataclass(frozen=True)
+class OneOpen(Framing):
+    """A window of which a key has at most one open instance at a time."""
+
+    @property
+    def slots(self) -> Slots:
+        """The number of the row that the open instance began with."""
+        return {self.slot("opened"): -1}
+
+    def cuts(self, stretch: Stretch) -> Flags:
+        """Tell which row the open instance began with."""
+        return np.asarray(stretch.number == stretch.memory[self.slot("opened")][stretch.group])
+
+    def forgets(self, stretch: Stretch) -> Flags:
+        """Tell where no instance is open."""
+        return np.asarray(stretch.memory[self.slot("opened")] < 0)
+
+    def _runs(self, stretch: Stretch, codes: Any, close: Flags) -> tuple[Runs, Longs, Longs]:
+        """Give the runs that marks of rows end, and the items from which and up to which they go."""
+        some = runs(stretch.new_bounds, codes, stretch.base, stretch.memory[self.slot("opened")], close)
+        lo = located(stretch.bounds, stretch.number, some.group, some.lo)
+        return some, lo, located(stretch.bounds, stretch.number, some.group, some.hi)
+
+
+@dataclass(frozen=True)
+class Run(OneOpen):
+    """A window that rows themselves begin and end."""
+
+    def ended(self, stretch: Stretch) -> Ended:
+        """Give the runs that have ended."""
+        some, lo, hi = self._runs(stretch, self._codes(stretch), self._close(stretch))
+        start = stretch.time[lo]
+        return Ended(lo, hi, start, self._ends(stretch, some, start))
+
+    @abstractmethod
+    def _codes(self, stretch: Stretch) -> Any:
+        """Mark the new rows."""
+
+    def _close(self, stretch: Stretch) -> Flags:
+        """Tell where the open instance ends after the last row."""
+        return stretch.ended
+
+    def _ends(self, stretch: Stretch, some: Runs, start: Longs) -> Longs:
+        """Give the times of the rows that ended instances; of the last row at the end of the input."""
+        if not len(stretch.new_time):
+            return stretch.last[some.group]
+        return np.where(some.closer >= 0, stretch.new_time[some.closer], stretch.last[some.group])
+
+    def _holds(self, stretch: Stretch) -> Flags:
+        values, valid = stretch.values(self.columns[0])
+        return np.asarray((values[stretch.new] != 0) & valid[stretch.new])
+
+
+@dataclass(frozen=True)
+class Sessions(OneOpen):
+    """Sessions."""
+
+    @property
+    def slots(self) -> Slots:
+        """The open session's begin, and its first and last time."""
+        return {**super().slots, self.slot("open"): False, self.slot("first"): 0, self.slot("latest"): 0}
+
+    def ended(self, stretch: Stretch) -> Ended:
+        """Give the sessions that no row can go on with; each ends a gap after its last row, or at its longest."""
+        gap, longest = int(self.window.gap), 0 if self.window.longest is None else int(self.window.longest)
+        is_open, first, latest = (stretch.memory[self.slot(name)] for name in ("open", "first", "latest"))
+        times = stretch.new_time
+        until = stretch.values(self.columns[0])[0][stretch.new] if self.columns else times
+        codes, before = session_codes(stretch.new_bounds, times, until, is_open, first, latest, gap, longest)
+        last = latest + gap if not longest else np.minimum(latest + gap, first + longest - 1)
+        close = is_open & (stretch.ended | (np.minimum(stretch.by, stretch.following) > last))
+        is_open[close] = False
+        some, lo, hi = self._runs(stretch, codes, close)
+        end = latest[some.group] + gap
+        if len(before):
+            end = np.where(some.closer >= 0, before[some.closer] + gap, end)
+        start = stretch.time[lo]
+        return Ended(lo, hi, start, np.minimum(end, start + longest) if longest else end)
+
+
+@dataclass(frozen=True)
+class Moments(Run):
+    """Rows of one time."""
+
+    def _codes(self, stretch: Stretch) -> Any:
+        times = stretch.new_time
+        earlier = np.empty_like(times)
+        earlier[1:] = times[:-1]
+        some = stretch.counts > 0
+        earlier[stretch.new_bounds[:-1][some]] = stretch.before[some]
+        return np.where(times != earlier, ENDS_BEFORE | BEGINS, BEGINS).astype(np.int8)
+
+    def _close(self, stretch: Stretch) -> Flags:
+        """Tell where the time has passed."""
+        return stretch.ended | (stretch.by > stretch.last)
+
+    def _ends(self, stretch: Stretch, some: Runs, start: Longs) -> Longs:
+        """Give the time itself."""
+        return start
+
+
+@dataclass(frozen=True)
+class Punctuations(Run):
+    """Rows between punctuations."""
+
+    def _codes(self, stretch: Stretch) -> Any:
+        holds = self._holds(stretch)
+        if self.window.ends:
+            return np.where(holds, BEGINS | ENDS_WITH, BEGINS).astype(np.int8)
+        return np.where(holds, ENDS_BEFORE | BEGINS, 0).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class Whiles(Run):
+    """Runs of rows for which a condition holds."""
+
+    def _codes(self, stretch: Stretch) -> Any:
+        return np.where(self._holds(stretch), BEGINS, ENDS_BEFORE).astype(np.int8)
+
+    def ended(self, stretch: Stretch) -> Ended:
+        """Give the runs that are long enough."""
+        ended = super().ended(stretch)
+        shortest = self.window.at_least
+        if isinstance(shortest, RowCount):
+            sizes = np.append(stretch.number, 0)
+            group = stretch.group[ended.lo]
+            last = np.where(ended.hi < stretch.bounds[group + 1], sizes[ended.hi], stretch.seen[group])
+            return ended.only(last - stretch.number[ended.lo] >= shortest.count)
+        return ended if shortest is None else ended.only(ended.end - ended.start >= int(shortest))
+
+
+@dataclass(frozen=True)
+class Deltas(Run):
+    """Rows within a distance of their window's first."""
+
+    @property
+    def slots(self) -> Slots:
+        """The open window's begin and first value."""
+        return {**super().slots, self.slot("known"): False, self.slot("value"): 0.0}
+
+    def _codes(self, stretch: Stretch) -> Any:
+        values, valid = stretch.values(self.columns[0])
+        values = values.astype(np.float64)
+        valid = valid & ~np.isnan(values)
+        state = (stretch.memory[self.slot(name)] for name in ("known", "value"))
+        new = stretch.new
+        return delta_codes(stretch.new_bounds, values[new], valid[new], *state, float(self.window.distance))
+
+
+@dataclass(frozen=True)
+class Untils(Run):
+    """Rows until an aggregate reaches a bound."""
+
+    @property
+    def slots(self) -> Slots:
+        """The open window's begin and its aggregate."""
+        return {**super().slots, self.slot("known"): False, self.slot("value"): 0.0}
+
+    def _codes(self, stretch: Stretch) -> Any:
+        new = stretch.new
+        if self.columns:
+            values, valid = (array[new] for array in self._values(stretch))
+        else:
+            values, valid = np.ones(len(new)), np.ones(len(new), np.bool_)
+        state = (stretch.memory[self.slot(name)] for name in ("known", "value"))
+        function = {"max": 1, "min": 2}.get(self.window.function, 0)
+        return until_codes(stretch.new_bounds, values, valid, *state, function, float(self.window.bound))
+
+    def _values(self, stretch: Stretch) -> tuple[NDArray[Any], Flags]:
+        if self.window.function == "count":
+            column = stretch.rows.batch[self.columns[0]]
+            valid = np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
+            return np.ones(len(valid)), valid
+        values, valid = stretch.values(self.columns[0])
+        return values.astype(np.float64), valid
