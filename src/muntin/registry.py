@@ -88,7 +88,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, str(fields["id"]), None, _micros(fields["until"], "until"))
-            window = _timed(from_dict(fields["window"], id=fields["id"]))
+            window = from_dict(fields["window"], id=fields["id"]).timed()
             return Change(version, window.label, window, _micros(fields["since"], "since"))
 
 
@@ -106,7 +106,7 @@ class Taken:
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else _timed(from_dict(window, id=id))
+        counted = None if window is None else from_dict(window, id=id).timed()
         return Taken(_whole(version), id, window=counted, **times)
 
 
@@ -393,11 +393,6 @@ def _text(micros: int | None) -> str | int | None:
         return None if micros is None else (_EPOCH + micros * _MICROSECOND).isoformat()
     except OverflowError:
         return micros
-
-
-def _timed(window: AnyWindow) -> AnyWindow:
-    """Give a window with its lengths as durations: files may have plain numbers."""
-    return window.timed() if isinstance(window, Window) else window
 
 
 def _writable(window: AnyWindow) -> AnyWindow:

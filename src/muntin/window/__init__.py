@@ -4,9 +4,9 @@ from muntin.window.driven import Delta, Punctuated, Snapshot, Until, While, delt
 from muntin.window.growing import Cumulating, Landmark, cumulating, landmark
 from muntin.window.kind import Grid, Instance, Kind, Starts, Watch
 from muntin.window.kinds import KINDS, AnyWindow, Framed, by_names, from_dict, in_order, periodic
-from muntin.window.lengths import Length
+from muntin.window.lengths import Length, RowCount, rows
 from muntin.window.making import hopping, tumbling
-from muntin.window.measured import LastRows, LastTime, Measured, RowCount, rows
+from muntin.window.measured import LastRows, LastTime, Measured
 from muntin.window.periodic import Period, Window, on_grid, recurrence
 from muntin.window.sessions import Session, session_window
 from muntin.window.text import parse_window, parse_windows

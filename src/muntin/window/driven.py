@@ -11,8 +11,7 @@ from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
 from muntin.expressions import Named, column_named
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import Length, check_id, duration, number, of_window
-from muntin.window.measured import RowCount
+from muntin.window.lengths import Length, RowCount, check_id, duration, number, of_window
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,6 @@ class Kind(ABC):
         """How long the watermark must have passed a row before no row at or before it can count any more."""
         return 0
 
-    def timed(self) -> Kind:
+    def timed(self) -> Self:
         """Give the same window with its lengths read as microseconds."""
         return self

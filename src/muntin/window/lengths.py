@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from math import isfinite
 from numbers import Real
@@ -12,6 +13,33 @@ from muntin.errors import QueryError
 
 Length = int | str | timedelta
 """A length of time as users write it: text, timedelta, or an int in plain units, which only planning takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount:
+    """A length that is counted in rows of a key.
+
+    >>> RowCount(100)
+    RowCount(count=100)
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
+            raise QueryError(f"{self.count!r} is no count of rows. Use a whole number from 1 on.")
+
+    def __str__(self) -> str:
+        return f"{self.count} row{'' if self.count == 1 else 's'}"
+
+
+def rows(count: int) -> RowCount:
+    """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
+
+    >>> str(rows(100))
+    '100 rows'
+    """
+    return RowCount(count)
 
 
 def read_length(name: str, value: object, id: str | None) -> int:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any, Never, overload
 
 from muntin.errors import QueryError, UnsupportedError
-from muntin.window.lengths import Length
-from muntin.window.measured import LastRows, LastTime, Measured, RowCount
+from muntin.window.lengths import Length, RowCount
+from muntin.window.measured import LastRows, LastTime, Measured
 from muntin.window.periodic import Window
-
-AnyLength = Length | RowCount | float
 
 
 @overload

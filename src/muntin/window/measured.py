@@ -12,36 +12,9 @@ from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.expressions import Named, column_named
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import Length, check_id, duration, number, of_window, offset_of
+from muntin.window.lengths import Length, RowCount, check_id, duration, number, of_window, offset_of
 
 Number = int | float
-
-
-@dataclass(frozen=True, slots=True)
-class RowCount:
-    """A length that is counted in rows of a key.
-
-    >>> RowCount(100)
-    RowCount(count=100)
-    """
-
-    count: int
-
-    def __post_init__(self) -> None:
-        if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
-            raise QueryError(f"{self.count!r} is no count of rows. Use a whole number from 1 on.")
-
-    def __str__(self) -> str:
-        return f"{self.count} row{'' if self.count == 1 else 's'}"
-
-
-def rows(count: int) -> RowCount:
-    """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
-
-    >>> str(rows(100))
-    '100 rows'
-    """
-    return RowCount(count)
 
 
 @dataclass(frozen=True, slots=True)

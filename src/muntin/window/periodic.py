@@ -154,11 +154,6 @@ class Window(Kind):
         """The range: the last instance of a stretch begins just before its end."""
         return int(self.range)
 
-    @property
-    def in_forest(self) -> bool:
-        """Whether such windows may read one another: yes."""
-        return True
-
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the instances that have rows of one key, whose times are in order.
 

@@ -11,7 +11,6 @@ import pyarrow as pa
 from muntin.arrow.batches import Rows
 from muntin.arrow.forest import Reader, instances, level_of, readers_of, walk
 from muntin.arrow.state.terms import Due
-from muntin.errors import InternalError
 from muntin.plan.physical.stream import slice_forest
 from muntin.window import Starts, Window
 
@@ -23,8 +22,6 @@ def forest(windows: tuple[Window, ...], overlap: bool) -> tuple[Reader, ...]:
     >>> [(reader.range, reader.parent) for reader in forest((Window(20), Window(40), Window(30)), False)]
     [(20, -1), (30, -1), (40, 0)]
     """
-    if outside := [window for window in windows if not window.in_forest]:
-        raise InternalError(f"{outside[0]!r} reads no slices. Please report this.")
     numbers = {Window(*window.period): number for number, window in enumerate(windows)}
     return readers_of(slice_forest(tuple(numbers), overlap), numbers)
 

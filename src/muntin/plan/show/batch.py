@@ -66,7 +66,7 @@ def _exploded(group: Group) -> tuple[Figure, ...]:
 
 def _follows(plan: PhysicalPlan, logical: Plan) -> str:
     """Say which groups follow the forest of a logical plan."""
-    forests = [group.forest for group in plan.groups if group.shape.uses_kernel]
+    forests = [group.forest for group in plan.groups if group.forest is not None]
     if not forests:
         return "this plan follows no forest"
     if all(forest is logical for forest in forests) and len(forests) == len(plan.groups):
