@@ -21,7 +21,7 @@ NAMES = """
     approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp explain
     explain_rolling first hopping last max max_by mean median min min_by mode percentile plan progress rolling session
     state std stddev stddev_pop sum tumbling user_defined var_pop variance weave
-    cumulating delta landmark punctuated rows session_window snapshot until user_window while_
+    cumulating delta distinct landmark punctuated rows session_window snapshot until user_window while_
 """
 
 
@@ -47,7 +47,7 @@ def test_dir_lists_what_loads_spark() -> None:
         ("sliding", "Use mt.tumbling('1 hour'), or mt.hopping('1 hour', '5 minutes')."),
         ("any_value", "Use mt.first(column)"),
         ("agregate", "Did you mean mt.aggregate?"),
-        ("sumDistinct", "Did you mean mt.count_distinct?"),
+        ("sumDistinct", "Did you mean mt.distinct?"),
         ("xyzzy", "module 'muntin' has no attribute 'xyzzy'."),
     ],
 )

@@ -16,6 +16,8 @@ ShapeName = Literal[
     "source_slices_kernel",
     "rows_kernel",
     "source_kernel",
+    "ranges_kernel",
+    "marks",
     "source_sessions",
     "ordered",
     "tagged",

@@ -245,7 +245,19 @@ def bench_weave(out: Path, runs: int) -> None:
 @click.argument(
     "experiment",
     type=click.Choice(
-        ["paper-1m", "paper-10m", "keyed", "mixed", "fine", "peers", "growth", "shapes", "transfer", "frames"]
+        [
+            "paper-1m",
+            "paper-10m",
+            "keyed",
+            "mixed",
+            "fine",
+            "peers",
+            "growth",
+            "shapes",
+            "transfer",
+            "frames",
+            "holistic",
+        ]
     ),
 )
 @_rounds("contender")
@@ -256,6 +268,7 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
     """Measure batch aggregation on Spark against plain Spark and its peers."""
     from muntin.bench.experiments import batch
     from muntin.bench.experiments.frames import frames
+    from muntin.bench.experiments.holistic import holistic
 
     folder = data.absolute()
     large = experiment == "paper-10m"
@@ -271,6 +284,7 @@ def bench_batch(experiment: str, rounds: int, sets: int | None, data: Path, out:
         "shapes": lambda: batch.shapes(folder, rounds, _say),
         "transfer": lambda: batch.transfer(folder, rounds, _say),
         "frames": lambda: frames(folder, rounds, _say),
+        "holistic": lambda: holistic(folder, rounds, _say),
     }
     name, rows = f"batch {experiment}", experiments[experiment]()
     _run(name, out or RESULTS / f"{name.replace(' ', '-')}.json", rows, rounds=rounds, sets=sets, seeds="0, 1, …")

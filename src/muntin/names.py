@@ -54,6 +54,16 @@ WINDOW = "window"
 SLICE = "slice"
 """A struct of a slice's begin and end, as Spark's timestamps."""
 
+# Items that count once, by their latest occurrence
+ITEM = "item"
+"""The value that counts once."""
+AGAIN = "again"
+"""When the item occurs again."""
+PRESENT = "present"
+"""How many occurrences count, those of null included: an instance has rows where there are any."""
+SIGN = "sign"
+"""1 where an occurrence begins to count, -1 where it ceases to."""
+
 # What goes to the state of a stream, and what comes from it
 BUCKET_NUMBER = "bucket_number"
 """The number of a row's bucket of keys, from 0."""

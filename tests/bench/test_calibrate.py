@@ -22,7 +22,7 @@ from muntin.cli import main
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.prices import Amounts, Prices
 from muntin.plan.physical.rolling import Rolling
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import PERIODIC, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 
@@ -39,8 +39,10 @@ def batch_units() -> Iterator[Amounts]:
 
         def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
             unable = {shape for shape in Shape if MEDIAN in asked and shape.needs_merge}
-            unable |= {shape for shape in Shape if DISTINCT in asked and shape.uses_kernel}
-            return Bundle(asked, work(asked), frozenset(Shape) - unable)
+            unable |= {shape for shape in Shape if DISTINCT in asked and shape.needs_merge and shape.uses_kernel}
+            unable |= {Shape.MARKS} - ({Shape.MARKS} if asked == (DISTINCT,) else set())
+            unable |= {Shape.RANGES_KERNEL} if MEDIAN not in asked and DISTINCT not in asked else set()
+            return Bundle(asked, work(asked), frozenset(PERIODIC) - unable)
 
         asked = AGGREGATES[design.aggregates]
         classes = [tuple(a for a in asked if a in SUMS), *((a,) for a in asked if a not in SUMS)]

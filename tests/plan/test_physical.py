@@ -10,7 +10,7 @@ from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.grouping import grouped, price
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import BATCH_STRATEGIES, PERIODIC, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, MERGING, PERIODIC, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
 from muntin.plan.statistics import Statistics
@@ -32,7 +32,7 @@ def chosen(work: Work, windows: tuple[Window, ...], strategy: str, allowed: Call
 
 
 def test_a_median_does_not_keep_sums_from_being_shared() -> None:
-    rows, anywhere = frozenset([Shape.INDEPENDENT, Shape.EXPAND]), frozenset(PERIODIC)
+    rows, anywhere = frozenset([Shape.INDEPENDENT, Shape.EXPAND]), frozenset(MERGING)
     sums, median = tuple(mt.sum(f"v{i}") for i in range(5)), (mt.median("v"),)
     able = dict.fromkeys(sums, anywhere) | {median[0]: rows}
 
@@ -58,7 +58,7 @@ def test_a_median_does_not_keep_sums_from_being_shared() -> None:
 
 def test_few_windows_are_evaluated_together_where_a_join_would_cost_more() -> None:
     rows = frozenset([Shape.INDEPENDENT, Shape.EXPAND])
-    able = {mt.sum("v"): frozenset(PERIODIC), mt.median("v"): rows}
+    able = {mt.sum("v"): frozenset(MERGING), mt.median("v"): rows}
     work = Work(Statistics(rows=10**5, keys=10**4, span=10**12))
 
     def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:

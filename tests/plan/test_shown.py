@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from itertools import combinations
 from pathlib import Path
@@ -20,7 +21,7 @@ from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape
-from muntin.plan.physical.shapes import PERIODIC, Shape
+from muntin.plan.physical.shapes import MERGING, READING, Shape
 from muntin.plan.physical.stream import PERIODIC as STREAMED
 from muntin.plan.physical.stream import StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
@@ -42,7 +43,7 @@ ASKED = (mt.sum("v"), mt.max("v"))
 
 def chosen(work: Work, windows: tuple[Window, ...], strategy: str) -> PhysicalPlan:
     """Choose for aggregates that every shape can evaluate."""
-    return choose(lambda asked: Bundle(asked, work, frozenset(Shape)), [ASKED], windows, strategy)
+    return choose(lambda asked: Bundle(asked, work, frozenset(MERGING)), [ASKED], windows, strategy)
 
 
 def batch(strategy: str, windows: tuple[Window, ...] = WINDOWS, statistics: Statistics = DENSE) -> PhysicalPlan:
@@ -68,12 +69,23 @@ def two_groups() -> PhysicalPlan:
     sums, median = tuple(mt.sum(name) for name in "xyz"), (mt.median("v"),)
 
     def bundling(asked: tuple[mt.Aggregate, ...]) -> Bundle:
-        shapes = frozenset([Shape.EXPAND] if median[0] in asked else Shape)
+        shapes = frozenset([Shape.EXPAND] if median[0] in asked else MERGING)
         return Bundle(asked, Work(DENSE, len(asked), 1, holistic=int(median[0] in asked)), shapes)
 
     plan = choose(bundling, [sums, median], WINDOWS, "native")
     assert len(plan.bundles) == 2
     return replace(plan, logical=mt.plan(WINDOWS, (*sums, *median), rate=DENSE.rate * 1_000_000))
+
+
+def reading(shape: Shape) -> PhysicalPlan:
+    """Choose for a median or a distinct count in a shape of its own."""
+    asked = (mt.count_distinct("v"),) if shape is Shape.MARKS else (mt.median("v"), mt.sum("v"))
+    sets = int(shape is Shape.MARKS)
+    work = Work(DENSE, 1, 1, holistic=1 - sets, sets=sets)
+    plan = choose(lambda asked: Bundle(asked, work, frozenset([shape])), [asked], WINDOWS, "auto")
+    told = "1h/1m by wavelet_matrix for median(v), two_stacks for sum(v): 60 partials in a range, 1 of them new"
+    groups = [replace(group, techniques=(told,) if group.shape.uses_kernel else ()) for group in plan.groups]
+    return replace(plan, groups=tuple(groups), logical=mt.plan(WINDOWS, asked, rate=DENSE.rate * 1_000_000))
 
 
 def stream(*shapes: StreamShape, **options: str) -> StreamPlan:
@@ -133,6 +145,7 @@ PLANS: dict[str, Callable[[], Shown]] = {
     "batch_independent": lambda: batch("auto", WINDOWS[:1], FEW),
     "batch_expand": lambda: batch("expand"),
     "batch_slices_explode": lambda: batch("slices_explode"),
+    **{f"batch_{shape.name.lower()}": partial(reading, shape) for shape in READING},
     "batch_slices_apart": lambda: batch("slices_explode", APART, THIN),
     "batch_slices_kernel": kernels,
     "batch_source_kernel": lambda: batch("source_kernel"),
@@ -202,7 +215,7 @@ def test_no_drawn_boxes_lie_on_one_another(name: str) -> None:
 
 def test_a_forest_is_shown_where_it_is_followed_and_nowhere_else() -> None:
     factor = "⟨30s,30s⟩ factor"
-    for shape in PERIODIC:
+    for shape in MERGING:
         plan = batch(shape.name.lower())
         assert plan.groups[0].shape is shape
         assert (factor in str(plan)) == shape.uses_kernel

@@ -1,7 +1,8 @@
 """The built-in aggregates, each a Function and the call that asks it of columns.
 
-Nulls are ignored and NaN is the greatest number, as in Spark. Exact holistic functions (median, percentile, mode)
-need the rows of every window; the sketches beside them (approx_quantile, approx_count_distinct) can be shared.
+Nulls are ignored and NaN is the greatest number, as in Spark. Exact holistic functions (median, percentile, mode,
+count_distinct) share the sorted rows of a key; the sketches beside them (approx_quantile, approx_count_distinct) are
+merged from slices.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from muntin.aggregates import steps
-from muntin.aggregates.model import Aggregate, Function, Merge
+from muntin.aggregates.model import Aggregate, Function, Merge, Reading
 from muntin.errors import QueryError
 
 
@@ -45,8 +46,8 @@ def _sketch(name: str, merge: Merge) -> Function:
     return Function(name, merge, ("sketch",), refuse, refuse, refuse)
 
 
-def _holistic(name: str, lower: Callable[..., Any], **properties: Any) -> Function:
-    return Function(name, Merge.NONE, (), steps.lift_list, steps.add, lower, **properties)
+def _holistic(name: str, lower: Callable[..., Any], reading: Reading, **properties: Any) -> Function:
+    return Function(name, Merge.NONE, (), steps.lift_list, steps.add, lower, reading=reading, **properties)
 
 
 ColumnLike = str | Any
@@ -83,12 +84,13 @@ LAST = _algebraic("last", Merge.LATER, takes_time=True, **_BY_TIME)
 COUNT_DISTINCT = Function(
     *("count_distinct", Merge.UNION, ("values",)),
     *(steps.lift_set, steps.unite, steps.lower_size),
+    reading=Reading.MEMBERS,
 )
 APPROX_COUNT_DISTINCT = _sketch("approx_count_distinct", Merge.DISTINCT_SKETCH)
 APPROX_QUANTILE = _sketch("approx_quantile", Merge.QUANTILE_SKETCH)
-MEDIAN = _holistic("median", steps.lower_median)
-MODE = _holistic("mode", steps.lower_mode)
-PERCENTILE = _holistic("percentile", steps.lower_percentile, sql="percentile({0}, {fraction}D)")
+MEDIAN = _holistic("median", steps.lower_median, Reading.RANK, sql="percentile({0}, 0.5D)")
+MODE = _holistic("mode", steps.lower_mode, Reading.FREQUENCY)
+PERCENTILE = _holistic("percentile", steps.lower_percentile, Reading.RANK, sql="percentile({0}, {fraction}D)")
 
 FUNCTIONS = {
     function.name: function
@@ -203,7 +205,7 @@ def bool_or(column: ColumnLike) -> Aggregate:
 
 
 def count_distinct(column: ColumnLike) -> Aggregate:
-    """Count the distinct values exactly; a partial holds them all, so prefer approx_count_distinct for many."""
+    """Count the distinct values exactly; windows share what is known of each value's latest occurrence."""
     return Aggregate(COUNT_DISTINCT, (column,))
 
 
@@ -230,17 +232,17 @@ def approx_quantile(column: ColumnLike, fraction: float, k: int = 200) -> Aggreg
 
 
 def median(column: ColumnLike) -> Aggregate:
-    """Ask for the exact median, evaluated from the rows of every window; approx_quantile can be shared."""
+    """Ask for the exact median; windows share the sorted rows, where approx_quantile merges sketches."""
     return Aggregate(MEDIAN, (column,))
 
 
 def percentile(column: ColumnLike, fraction: float) -> Aggregate:
-    """Ask for an exact percentile, evaluated from the rows of every window; approx_quantile can be shared."""
+    """Ask for an exact percentile; windows share the sorted rows, where approx_quantile merges sketches."""
     return _quantile(PERCENTILE, column, fraction)
 
 
 def mode(column: ColumnLike) -> Aggregate:
-    """Ask for the most frequent value, evaluated from the rows of every window."""
+    """Ask for the most frequent value, any of them if there are several; windows share the sorted rows."""
     return Aggregate(MODE, (column,))
 
 

@@ -52,6 +52,14 @@ class Merge(Enum):
         return self not in (Merge.UNION, Merge.NONE)
 
 
+class Reading(Enum):
+    """What is read from the rows of a range where partials cannot be merged, or grow with the rows."""
+
+    RANK = "the value at a fraction of all sorted ones, one half unless an option says which"
+    FREQUENCY = "the most frequent value"
+    MEMBERS = "the number of distinct values"
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """What an aggregate computes, whatever column it is asked of."""
@@ -72,6 +80,8 @@ class Function:
     """Whether it is declared that rows may count twice without harm; what its merge says goes without declaring."""
     takes_time: bool = False
     """The event time is lifted too, before the column (first, last)."""
+    reading: Reading | None = None
+    """What kernels read from the rows of a range, where that is how they evaluate it."""
     conditional: bool = False
     """Whether a row counts where its column is true, not where it has a value (count_if)."""
     sql: str = ""

@@ -1,5 +1,6 @@
-"""Everything that imports PySpark: mt.aggregate, mt.explain, mt.rolling, mt.session, and what belongs to streams."""
+"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.rolling, mt.session, and what belongs to streams."""
 
+from muntin.spark.items import distinct
 from muntin.spark.rolling_windows.run import explain_rolling, rolling
 from muntin.spark.run import aggregate, explain
 from muntin.spark.sessions import session
@@ -12,6 +13,7 @@ __all__ = [
     "Progress",
     "UpsertTable",
     "aggregate",
+    "distinct",
     "explain",
     "explain_rolling",
     "progress",

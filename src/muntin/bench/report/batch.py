@@ -7,6 +7,7 @@ from pathlib import Path
 
 from muntin.bench.record import Row
 from muntin.bench.report.frames import frames_section
+from muntin.bench.report.holistic import holistic_section
 from muntin.bench.report.ranks import beside_the_best, rank_correlation
 from muntin.bench.report.tables import table
 
@@ -211,5 +212,6 @@ BATCH: dict[str, Callable[[Row], str]] = {
     "batch-shapes": _shapes,
     "batch-transfer": _transfer,
     "batch-frames": frames_section,
+    "batch-holistic": holistic_section,
 }
 """The sections by result file."""

@@ -52,10 +52,11 @@ def choose(
     Where that saves little, the plain Spark plan is taken, if it is among them: one or two windows share little.
 
     >>> from muntin.aggregates.functions import min
+    >>> from muntin.plan.physical.shapes import MERGING
     >>> from muntin.plan.statistics import Statistics
     >>> work = Work(Statistics(10**7, span=10**13))
     >>> windows = (Window("10 s"), Window("20 s"), Window("30 s"), Window("1 min"))
-    >>> plan = choose(lambda asked: Bundle(asked, work, frozenset(Shape)), [(min("v"),)], windows, "native")
+    >>> plan = choose(lambda asked: Bundle(asked, work, frozenset(MERGING)), [(min("v"),)], windows, "native")
     >>> [group.shape.name for group in plan.groups]
     ['SLICES_EXPLODE']
     """

@@ -123,7 +123,8 @@ def ordered_stream(
     waiting = min(float(s.rows), s.rows * stream.behind / max(1, s.span))
     slices = float(s.keys * len(windows))
     out = sum(instances(work, window) for window in windows)
-    own = {"operator": batches, "python": batches, "state_python": s.rows, "packed": batches * (waiting + slices)}
+    own = {"operator": batches, "python": 2 * batches, "state_python": batches}
+    own |= {"packed": batches * (waiting + slices)}
     cost = work.prices.of(added(own, work.reading(), work.returned(out)))
     states = State("rows that wait", waiting), State("slices of open instances", slices)
     late = [window.label for window in windows if not window.deterministic]

@@ -60,6 +60,8 @@ class Prices:
     """A row sorted in Python."""
     element: float = 0.00365
     """A value read by a kernel."""
+    search: float = 0.5
+    """The value at a rank of an instance's rows, or how many distinct values they have, told by a kernel."""
 
     # Whatever the rows
     branch: float = 445_000
@@ -70,21 +72,21 @@ class Prices:
     """A stage in Python."""
 
     # Streams
-    state_row: float = 0.239
+    state_row: float = 0.241
     """A row into an aggregation with state, given its window."""
-    state: float = 18.3
+    state: float = 21.5
     """A group restored, updated, written and at last removed."""
-    passing: float = 15.2
+    passing: float = 7.33
     """A group that is written and, most often, removed in the same micro-batch."""
-    look: float = 0.195
+    look: float = 0.182
     """A group looked at, to see whether the watermark has closed it: all of them, in every micro-batch."""
-    state_python: float = 5.24
-    """A row to a Python process with state."""
-    packed: float = 0.0506
+    state_python: float = 332_000
+    """A micro-batch of an operator whose state is in the hands of Python processes, more than other operators cost."""
+    packed: float = 0.0504
     """A slice packed with others, read and written in every micro-batch."""
-    operator: float = 452_000
+    operator: float = 470_000
     """An operator with state in a micro-batch: its stores are opened and committed."""
-    state_branch: float = 37_400
+    state_branch: float = 26_200
     """A branch of a union in a micro-batch, with a scan of its own."""
 
     # Rolling windows

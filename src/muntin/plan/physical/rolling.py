@@ -48,6 +48,7 @@ class Rolling:
         """Count the window functions of plain Spark."""
         frames, each = len(self.frames), rows * self.aggregates
         own = {"frame": rows * frames, "frame_aggregate": each * frames}
+        own |= {"holistic": rows * sum(self.frames) * self.work.ranked}
         if self.segment_tree:
             return own | {"frame_climb": each * sum(log2(2 + length) for length in self.frames)}
         return own | {"frame_look": each * sum(self.frames)}
@@ -56,6 +57,7 @@ class Rolling:
         """Count the way to Python and back, and the kernels."""
         own = {"python": 1, "frame_row": rows, "carried": rows * self.carried}
         own["frame_result"] = rows * self.work.columns * len(self.frames)
+        own |= {"search": rows * len(self.frames) * self.work.ranked, "order": rows * self.work.ranked}
         return added(own, self.work.sent_rows())
 
 

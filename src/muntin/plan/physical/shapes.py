@@ -15,6 +15,8 @@ class Shape(Enum):
     SOURCE_SLICES_KERNEL = "slices by kernels at the source, combined by kernels"
     ROWS_KERNEL = "rows sorted by key and time, combined by kernels"
     SOURCE_KERNEL = "windows by kernels at the source, merged in SQL"
+    RANGES_KERNEL = "rows sorted by key and time, ranges of them read by kernels"
+    MARKS = "marks where the latest occurrence of an item begins and ceases to count, summed up in SQL"
     SOURCE_SESSIONS = "partial sessions by kernels at the source, merged in order"
     ORDERED = "rows of every key in order, cut where windows begin and end"
     TAGGED = "rows of every key in order, each given to its instances, one aggregation"
@@ -42,15 +44,19 @@ class Shape(Enum):
     @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
-        return self not in (Shape.INDEPENDENT, Shape.EXPAND, Shape.TAGGED)
+        return self not in (Shape.INDEPENDENT, Shape.EXPAND, Shape.TAGGED, *READING)
 
 
 FRAMED = (Shape.SOURCE_SESSIONS, Shape.ORDERED, Shape.TAGGED)
 """The shapes of windows of other kinds."""
 PERIODIC = tuple(shape for shape in Shape if shape not in FRAMED)
 """The shapes of windows on a grid of time alone."""
-NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE)
-KERNEL = (Shape.SLICES_KERNEL, Shape.SOURCE_SLICES_KERNEL, Shape.ROWS_KERNEL, Shape.SOURCE_KERNEL)
+READING = (Shape.RANGES_KERNEL, Shape.MARKS)
+"""The shapes of aggregates that need all rows of an instance, or all that are distinct."""
+MERGING = tuple(shape for shape in PERIODIC if shape not in READING)
+"""The shapes of aggregates whose partials are small and can be merged."""
+NATIVE = (Shape.EXPAND, Shape.SLICES_EXPLODE, Shape.MARKS)
+KERNEL = tuple(shape for shape in PERIODIC if shape.uses_kernel)
 BATCH_STRATEGIES: dict[str, tuple[Shape, ...]] = {
     "auto": PERIODIC,
     "independent": (Shape.INDEPENDENT,),

@@ -172,8 +172,8 @@ def _sliced(
         states = State("slices", slices), State("windows", load.merged)
         return added(own, work.reading()), states
     slices = stream.kept(1 / edges, 1, load.longest + stream.behind)
-    own = {"operator": batches, "python": batches, "state_python": rows, "packed": batches * slices}
-    return added(own, work.reading(), work.returned(load.out)), (State("packed slices", slices),)
+    own = {"operator": batches, "python": 2 * batches, "state_python": batches, "packed": batches * slices}
+    return added(own, work.reading(), work.sent_rows(), work.returned(load.out)), (State("packed slices", slices),)
 
 
 def sliced_in_queries(

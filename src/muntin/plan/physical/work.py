@@ -73,6 +73,11 @@ class Work:
     """Aggregates whose partials are sets, which grow with the rows."""
 
     @property
+    def ranked(self) -> int:
+        """Aggregates that kernels read from all rows of a range."""
+        return self.holistic + self.sets
+
+    @property
     def wide(self) -> float:
         """How much dearer rows of aggregations are for their columns and keys."""
         return 1 + WIDER_BY_COLUMN * (self.columns - 1) + WIDER_BY_KEY * self.keys
@@ -185,6 +190,15 @@ def amounts(work: Work, load: Load, shape: Shape) -> tuple[Amounts, float]:
             }
             sliced = added(work.reading(), work.sent_rows(), work.ordering(), work.returned(slices))
             return added(own, sliced, work.sent(slices), work.combining(load, slices)), slices
+        case Shape.RANGES_KERNEL:
+            own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * wide, "element": rows * load.windows}
+            read = {"order": rows * work.ranked, "search": out * work.ranked}
+            return added(own, read, work.reading(), work.sent_rows(), work.returned(out)), slices
+        case Shape.MARKS:
+            marks = 2 * load.windows * rows * work.sets
+            own = {"branch": work.sets, "stage": 2 * work.sets + 2, "exchange": rows * wide * work.sets}
+            own |= {"group": (rows + marks) * wide, "explode": marks, "emit": out * wide}
+            return added(own, work.reading(work.sets)), slices
         case Shape.ROWS_KERNEL:
             own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * wide}
             return added(own, work.reading(), work.sent_rows(), work.combining(load, rows)), slices

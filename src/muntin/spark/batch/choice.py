@@ -6,16 +6,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from muntin.aggregates import Aggregate
+from muntin.choices import Algorithm
 from muntin.duration import natural_unit
 from muntin.plan import Plan
 from muntin.plan import plan as plan_windows
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices
-from muntin.plan.physical.shapes import BATCH_STRATEGIES, PERIODIC, Shape
+from muntin.plan.physical.shapes import BATCH_STRATEGIES, KERNEL, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
+from muntin.spark.batch.marks import has_marks
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
@@ -36,6 +38,7 @@ def plan_batch(
     windows, events = windows or source.query.periodic, source.events
     keys = key_obstacle(events)
     able = {made.aggregate: _shapes(made, keys) for made in events.recipes}
+    read = frozenset(made.aggregate for made in events.recipes if made.ranged is not None)
     if strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling:  # nothing is shared with anything
         able = dict.fromkeys(able, frozenset([Shape.INDEPENDENT]))
     classes = [tuple(asked for asked in able if able[asked] == shapes) for shapes in dict.fromkeys(able.values())]
@@ -47,6 +50,8 @@ def plan_batch(
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
         bundled = source.only(asked)
         shapes = frozenset.intersection(*(able[one] for one in asked))
+        if strategy != "ranges_kernel" and read.isdisjoint(asked):  # windows read one another more cheaply than rows
+            shapes -= {Shape.RANGES_KERNEL}
         return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, charged), shapes)
 
     physical = choose(bundling, classes, windows, strategy)
@@ -71,10 +76,16 @@ def work_of(events: Events, statistics: Statistics, prices: Prices) -> Work:
 
 def _shapes(made: Recipe, keys: str | None) -> frozenset[Shape]:
     """Give the shapes that can evaluate an aggregate."""
-    kernels = made.mergeable and not keys and aggregate_obstacle(made) is None
-    return frozenset(
-        shape for shape in PERIODIC if (made.mergeable or not shape.needs_merge) and (kernels or not shape.uses_kernel)
-    )
+    shapes = {Shape.INDEPENDENT, Shape.EXPAND}
+    if made.mergeable:
+        shapes |= {Shape.SLICES_EXPLODE}
+    if has_marks(made):
+        shapes |= {Shape.MARKS}
+    if not keys and aggregate_obstacle(made.over_ranges()) is None:
+        shapes |= {Shape.RANGES_KERNEL}
+    if not keys and aggregate_obstacle(made) is None:
+        shapes |= {shape for shape in KERNEL if shape.needs_merge}
+    return frozenset(shapes)
 
 
 def _notes(events: Events, keys: str | None) -> Iterator[str]:
@@ -82,6 +93,8 @@ def _notes(events: Events, keys: str | None) -> Iterator[str]:
     if keys:
         yield f"kernels are left out: {keys}"
     for made in events.recipes:
+        if made.ranged is not None and not keys:
+            continue
         if not made.mergeable:
             yield f"{made.aggregate!r} is evaluated from the rows of every window"
         elif not keys and (reason := aggregate_obstacle(made)):
@@ -98,9 +111,14 @@ def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: 
     """Give a group that kernels combine the forest of its own windows."""
     if not group.shape.uses_kernel:
         return group
-    together = len(physical.groups) == 1
-    forest = logical if together else _forest(group.windows, group.aggregates, physical.statistics)
     bundled = source.only(group.aggregates).events
+    if group.shape is Shape.RANGES_KERNEL:
+        forest = _forest(group.windows, group.aggregates, physical.statistics, "independent")
+        bundled = bundled.over_ranges()
+    elif len(physical.groups) == 1:
+        forest = logical
+    else:
+        forest = _forest(group.windows, group.aggregates, physical.statistics)
     return replace(group, forest=forest, techniques=techniques(bundled, group, forest, physical.statistics))
 
 
@@ -129,6 +147,11 @@ def prices(events: Events) -> tuple[Prices, list[str]]:
     ]
 
 
-def _forest(windows: tuple[Window, ...], aggregates: tuple[Aggregate, ...], statistics: Statistics) -> Plan:
+def _forest(
+    windows: tuple[Window, ...],
+    aggregates: tuple[Aggregate, ...],
+    statistics: Statistics,
+    algorithm: Algorithm = "best",
+) -> Plan:
     unit = natural_unit([length for window in windows for length in window.period])
-    return plan_windows(windows, aggregates, rate=statistics.rate * unit)
+    return plan_windows(windows, aggregates, rate=statistics.rate * unit, algorithm=algorithm)

@@ -13,6 +13,7 @@ from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
 from muntin.spark.batch import by_kernels
 from muntin.spark.batch.independent import independent, sessions
+from muntin.spark.batch.marks import marks
 from muntin.spark.batch.native import expand, slices_explode
 from muntin.spark.batch.ordered import ordered, source_sessions
 from muntin.spark.batch.tagged import tagged
@@ -80,6 +81,10 @@ def _evaluated(source: Source, group: Group, physical: PhysicalPlan) -> DataFram
             return expand(source, group.windows)
         case Shape.SLICES_EXPLODE:
             return slices_explode(source, group.windows, group.grids)
+        case Shape.MARKS:
+            return marks(source, group.windows)
+        case Shape.RANGES_KERNEL:
+            return by_kernels.evaluate(source.over_ranges(), group, physical.statistics)
         case Shape.SOURCE_SESSIONS:
             return source_sessions(source, group.windows)
         case Shape.ORDERED:

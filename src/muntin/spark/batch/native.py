@@ -52,6 +52,7 @@ def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
     steps = [
         named(step, name)
         for part, columns in source.events.parts
+        if part.merge is not None
         for step, name in zip(part.merge(*columns), columns, strict=True)
     ]
     return frame.groupBy(*source.events.keys, *within).agg(*steps)
@@ -59,17 +60,17 @@ def merge(source: Source, frame: DataFrame, *within: str) -> DataFrame:
 
 def slice_start(time: str, grids: tuple[Grid, ...]) -> str:
     """Give the latest edge at or before a time."""
-    edges = [_latest(time, *grid) for grid in grids]
+    edges = [latest(time, *grid) for grid in grids]
     return edges[0] if len(edges) == 1 else f"greatest({', '.join(edges)})"
 
 
 def slice_end(time: str, grids: tuple[Grid, ...]) -> str:
     """Give the earliest edge after a time."""
-    edges = [f"{_latest(time, *grid)} + {int(grid[0])}L" for grid in grids]
+    edges = [f"{latest(time, *grid)} + {int(grid[0])}L" for grid in grids]
     return edges[0] if len(edges) == 1 else f"least({', '.join(edges)})"
 
 
-def _latest(time: str, slide: int, residue: int) -> str:
+def latest(time: str, slide: int, residue: int) -> str:
     """Give the latest time at or before another that leaves a residue."""
     return f"({time} - pmod({time} - {int(residue)}L, {int(slide)}L))"
 
@@ -94,7 +95,7 @@ def exploded(
     unique=False says so, and those count once.
     """
     arrays = []
-    if single := [_instance(numbers[w], _latest(time, w.slide, w.offset), tag) for w in numbers if w.is_tumbling]:
+    if single := [_instance(numbers[w], latest(time, w.slide, w.offset), tag) for w in numbers if w.is_tumbling]:
         arrays.append(f"array({', '.join(single)})")
     arrays += [_instances(numbers[w], w, time, tag) for w in numbers if not w.is_tumbling]
     instances = arrays[0] if len(arrays) == 1 else f"concat({', '.join(arrays)})"
@@ -109,7 +110,7 @@ def _instance(number: str, start: str, tag: str) -> str:
 
 def _instances(number: str, window: Window, time: str, tag: str) -> str:
     """Give the instances of a window that contain a time, the last one first."""
-    last, slide, range = _latest(time, window.slide, window.offset), int(window.slide), int(window.range)
+    last, slide, range = latest(time, window.slide, window.offset), int(window.slide), int(window.range)
     count = -(-range // slide)
     steps = f"sequence(0, {count - 1})"
     if range % slide:  # the earliest of so many instances may have ended already

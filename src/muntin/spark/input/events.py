@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -84,7 +84,12 @@ class Events:
 
     def keyed(self, frame: DataFrame, *others: str) -> DataFrame:
         """Give the times and keys of rows, equal keys as the same bits, with other columns."""
-        return frame.selectExpr(names.TIME, *map(_one_of_equals, self.keys, self.key_types), *others)
+        keys = ((key, one_of_equals(key, given)) for key, given in zip(self.keys, self.key_types, strict=True))
+        return frame.selectExpr(names.TIME, *(key if key == one else f"{one} AS {key}" for key, one in keys), *others)
+
+    def over_ranges(self) -> Events:
+        """Give the same input with every aggregate as kernels evaluate it from the rows of ranges."""
+        return replace(self, recipes=tuple(made.over_ranges() for made in self.recipes))
 
     @cached_property
     def shared(self) -> dict[str, str]:
@@ -125,12 +130,12 @@ def name_parts(recipes: tuple[Recipe, ...]) -> tuple[NamedPart, ...]:
     return tuple(kept)
 
 
-def _one_of_equals(name: str, given: T.DataType) -> str:
+def one_of_equals(name: str, given: T.DataType) -> str:
     """Make equal floats the same bits, as grouping does: one zero, one NaN."""
     if _is_exact(given):
         return name
     kind = given.simpleString()
-    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END AS {name}"
+    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END"
 
 
 def _is_exact(given: T.DataType) -> bool:

@@ -8,7 +8,7 @@ Spark in one call, where a tree of columns takes one for each of its nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -28,8 +28,8 @@ class Part:
     how: Merge
     partials: tuple[Step, ...]
     """The partial of a slice's rows."""
-    merge: Callable[..., tuple[Step, ...]]
-    """The partial of several partials, whose columns' names it is given."""
+    merge: Callable[..., tuple[Step, ...]] | None = None
+    """The partial of several partials, whose columns' names it is given; None where kernels read rows alone."""
     lift: tuple[str, ...] = ()
     """The partial of one row; none where rows cannot stand for themselves."""
     types: tuple[T.DataType, ...] = ()
@@ -56,11 +56,22 @@ class Recipe:
     """The result of a partial, whose columns' names it is given."""
     result: T.StructField | None = None
     """Type and nullability of the result as Spark alone gives it, once Spark has told them."""
+    item: str | None = None
+    """What is counted once, where distinct values are counted and Spark can sort by them."""
+    ranged: Part | None = None
+    """What kernels read from the rows of a range: its only column is lifted from a row, and the result comes back."""
 
     @property
     def mergeable(self) -> bool:
         """Whether slices can be shared."""
         return bool(self.parts)
+
+    def over_ranges(self) -> Recipe:
+        """Give the recipe as kernels evaluate it from the rows of ranges: the same where partials are merged."""
+        if self.ranged is None:
+            return self
+        counts = self.result is not None and not self.result.nullable
+        return replace(self, parts=(self.ranged,), lower="coalesce({}, 0L)".format if counts else str)
 
     @property
     def liftable(self) -> bool:

@@ -136,7 +136,8 @@ def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
 
     def with_types(made: Recipe, field: T.StructField) -> Recipe:
         result = T.StructField(made.aggregate.name, field.dataType, field.nullable)
-        return replace(made, parts=tuple(typed[part.key] for part in made.parts), result=result)
+        ranged = made.ranged and replace(made.ranged, types=(field.dataType,))
+        return replace(made, parts=tuple(typed[part.key] for part in made.parts), result=result, ranged=ranged)
 
     return tuple(map(with_types, recipes, schema.fields))
 

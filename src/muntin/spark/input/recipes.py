@@ -7,11 +7,14 @@ from typing import Any
 
 from pyspark.sql import types as T
 
-from muntin.aggregates import Aggregate, Merge
+from muntin.aggregates import Aggregate, Merge, Reading
+from muntin.arrow.holistic import Holistic, Members, Mode, Percentile
 from muntin.errors import InternalError
 from muntin.spark.input.custom import custom
+from muntin.spark.input.events import one_of_equals
 from muntin.spark.input.moments import comoments, moments
 from muntin.spark.input.parts import Part, Recipe
+from muntin.spark.input.reducing import is_flat
 
 
 def recipe(  # noqa: C901 - one line for each way to merge
@@ -39,7 +42,7 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.COMOMENTS:
             return comoments(aggregate, *(f"CAST({name} AS DOUBLE)" for name in inputs), legacy=legacy)
         case Merge.UNION:
-            return _distinct(aggregate, inputs[0])
+            return _distinct(aggregate, inputs[0], types[0])
         case Merge.DISTINCT_SKETCH:
             return _distinct_sketch(aggregate, inputs[0], types[0], options["lg_k"])
         case Merge.QUANTILE_SKETCH:
@@ -47,7 +50,8 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.CUSTOM:
             return custom(aggregate, inputs, types, time)
         case Merge.NONE:
-            return Recipe(aggregate, function.over_rows(*inputs, **options))
+            plain = function.over_rows(*inputs, **options)
+            return Recipe(aggregate, plain, ranged=_ranged(aggregate, plain, inputs[0], types[0]))
     raise InternalError(f"no recipe for {aggregate!r}. Please report this.")  # pragma: no cover
 
 
@@ -155,10 +159,38 @@ def _by_order(aggregate: Aggregate, value: str, order: str) -> Recipe:
     return Recipe(aggregate, f"{best}_by({value}, {order})", (part,), lambda order, value: str(value))
 
 
-def _distinct(aggregate: Aggregate, value: str) -> Recipe:
+def _ranged(aggregate: Aggregate, plain: str, value: str, given: T.DataType) -> Part | None:
+    """Write what kernels read from the rows of a range; None where Arrow does not compare values as Spark does."""
+    reading: Holistic
+    match aggregate.function.reading:
+        case Reading.RANK if isinstance(given, T.NumericType):
+            value, reading = _as(value, given, T.DoubleType()), Percentile(dict(aggregate.options).get("fraction", 0.5))
+        case Reading.MEMBERS if is_flat(given):
+            value, reading = one_of_equals(value, given), Members()
+        case Reading.FREQUENCY if is_flat(given):
+            reading = Mode()
+        case _:
+            return None
+    return Part(aggregate.function.merge, (plain,), lift=(value,), reducer=reading)
+
+
+def _distinct(aggregate: Aggregate, value: str, given: T.DataType) -> Recipe:
     part = Part(Merge.UNION, (f"collect_set({value})",), lambda values: (f"collect_union({values})",))
-    lower = "coalesce(CAST(size({}) AS BIGINT), 0L)".format
-    return Recipe(aggregate, f"count(DISTINCT {value})", (part,), lower)
+    lower, plain = "coalesce(CAST(size({}) AS BIGINT), 0L)".format, f"count(DISTINCT {value})"
+    item = value if _is_sorted(given) else None
+    return Recipe(aggregate, plain, (part,), lower, item=item, ranged=_ranged(aggregate, plain, value, given))
+
+
+def _is_sorted(given: T.DataType) -> bool:
+    """Tell whether Spark can sort by values of a type."""
+    match given:
+        case T.ArrayType():
+            return _is_sorted(given.elementType)
+        case T.StructType():
+            return all(_is_sorted(field.dataType) for field in given)
+        case T.MapType() | T.VariantType() | T.CalendarIntervalType():
+            return False
+    return True
 
 
 def _distinct_sketch(aggregate: Aggregate, value: str, given: T.DataType, size: int) -> Recipe:

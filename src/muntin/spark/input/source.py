@@ -45,6 +45,10 @@ class Source:
         query = replace(self.query, aggregates=tuple(made.aggregate for made in recipes))
         return replace(self, events=replace(self.events, recipes=recipes), query=query)
 
+    def over_ranges(self) -> Source:
+        """Give the same query with every aggregate as kernels evaluate it from the rows of ranges."""
+        return replace(self, events=self.events.over_ranges())
+
     def moment(self, micros: str) -> str:
         """Turn microseconds into a timestamp of the input's own kind."""
         if self.events.zoned:

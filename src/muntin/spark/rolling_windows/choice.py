@@ -27,6 +27,10 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
     """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
     stopped = kernel_obstacle(request) if strategy != "independent" else None
     shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
+    if request.refusal is not None:
+        shapes = tuple(shape for shape in shapes if shape is not RollingShape.INDEPENDENT)
+        if not shapes:
+            raise request.refusal
     if statistics is None:
         statistics = measure(request.events) if RollingShape.KERNEL in shapes else UNMEASURED
     sizes = sizes_of(request, statistics)
@@ -65,7 +69,8 @@ def sizes_of(request: Request, statistics: Statistics) -> Rolling:
     """Give the sizes that the costs of a query depend on."""
     events, frames = request.events, request.frames
     shared = sum(name in events.shared for name in events.partials)
-    work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared)
+    read = sum(made.ranged is not None for made in events.recipes)
+    work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared, holistic=read)
     lengths = frame_rows(work, frames.ranges, frames.counts)
     tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     return Rolling(work, lengths, len(request.columns), len(events.recipes), tree)

@@ -19,7 +19,7 @@ from muntin.spark.batch.wide import wide_name
 from muntin.spark.input.checking import alike, check_lengths, expression, first_line, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
-from muntin.spark.input.parts import column
+from muntin.spark.input.parts import Recipe, column
 from muntin.spark.input.reading import read
 from muntin.window import Length, Window, parse_window, parse_windows
 
@@ -54,6 +54,8 @@ class Request:
     """The result's column of every aggregate and frame."""
     types: tuple[T.DataType, ...]
     """The type of every aggregate's results."""
+    refusal: UnsupportedError | None = None
+    """Why plain Spark does not evaluate the query, where only kernels do."""
 
     @property
     def carried(self) -> list[str]:
@@ -113,25 +115,33 @@ def checked(
     when, named = expression(df, time, "time"), [expression(df, key, "by") for key in keys]
     if twice := repeated(key.name for key in named):
         raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
-    events = read(df, when, named, aggregates, carry=True)
-    return Request(events, frames, tuple(df.columns), outputs, _types(events, frames))
+    events = read(df, when, named, aggregates, carry=True).over_ranges()
+    types, refusal = _types(events, frames)
+    return Request(events, frames, tuple(df.columns), outputs, types, refusal)
 
 
-def _types(events: Events, frames: Frames) -> tuple[T.DataType, ...]:
-    """Give the results' types as Spark alone finds them; refuse what it does not evaluate over such windows."""
+def _types(events: Events, frames: Frames) -> tuple[tuple[T.DataType, ...], UnsupportedError | None]:
+    """Give the results' types as Spark alone finds them; refuse what neither it nor kernels evaluate over such windows.
+
+    Spark has no distinct counts over windows. Those that kernels read have the type that they have over groups.
+    """
     over = frames.over(events.keys)[0]
     for made in events.recipes:
         if made.aggregate.function.merge is Merge.CUSTOM:  # Spark calls such a function an internal error
             raise _unsupported(made.aggregate, "it is a function in Python.")
+    alone = [made for made in events.recipes if made.ranged is None or made.aggregate.function.merge is not Merge.UNION]
     try:
-        results = events.frame.select(*(column(made.plain).over(over) for made in events.recipes)).schema
-        return tuple(field.dataType for field in results)
+        results = events.frame.select(*events.keys, *(column(made.plain).over(over) for made in alone)).schema
     except AnalysisException:
-        _say_why(events, over)
+        _say_why(events, alone, over)
         raise
+    types = dict(zip((made.aggregate for made in alone), results.fields[len(events.keys) :], strict=True))
+    counted = {made.aggregate: made.result for made in events.recipes if made not in alone and made.result}
+    refusal = next((_unsupported(asked, "it has no distinct counts there.") for asked in counted), None)
+    return tuple((types | counted)[made.aggregate].dataType for made in events.recipes), refusal
 
 
-def _say_why(events: Events, over: WindowSpec) -> None:
+def _say_why(events: Events, recipes: list[Recipe], over: WindowSpec) -> None:
     """Find the key or the aggregate that Spark does not take in a window."""
     for name, key, type in zip(events.by, events.keys, events.key_types, strict=True):
         try:
@@ -139,7 +149,7 @@ def _say_why(events: Events, over: WindowSpec) -> None:
         except AnalysisException as error:
             kind = type.simpleString()
             raise QueryError(f"key {name!r} is of type {kind}, which Spark cannot sort by. Use another.") from error
-    for made in events.recipes:
+    for made in recipes:
         try:
             _ = events.frame.select(column(made.plain).over(over)).schema
         except AnalysisException as error:

@@ -17,7 +17,7 @@ from muntin.bench.experiments.spark import Contender, bench_session, consume, ev
 from muntin.plan.physical.grouping import counted
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.prices import Amounts, Prices, added
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import READING, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.spark.batch.choice import plan_batch, work_of
@@ -42,12 +42,12 @@ AGGREGATES: dict[str, list[Aggregate]] = {
     "distinct": [mt.count_distinct("v")],
     "mixed": [*SUMS, mt.median("v"), mt.count_distinct("v")],
 }
-SHAPES = tuple(shape.name.lower() for shape in Shape)
+SHAPES = tuple(shape.name.lower() for shape in Shape if shape not in READING)
 STRATEGIES: dict[str, tuple[str, ...]] = {
     "min": SHAPES,
     "five": SHAPES,
-    "median": ("independent", "expand"),
-    "distinct": ("independent", "expand", "slices_explode"),
+    "median": ("independent", "expand", "ranges_kernel"),
+    "distinct": ("independent", "expand", "slices_explode", "ranges_kernel", "marks"),
     "mixed": ("independent", "native", "kernel"),
 }
 """The strategies that each query is run in; those of the last evaluate its aggregates apart, and join them."""

@@ -1,0 +1,77 @@
+"""mt.distinct: the items of every instance, each with the latest time at which it occurred."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+
+from muntin import names
+from muntin.aggregates.functions import max
+from muntin.choices import Late, Output
+from muntin.errors import QueryError
+from muntin.paths import StrPath
+from muntin.query import Windows, several
+from muntin.spark.batch.marks import counting, next_time
+from muntin.spark.batch.native import numbered
+from muntin.spark.input.columns import Key
+from muntin.spark.input.frame import check_frame
+from muntin.spark.input.reading import prepare
+from muntin.spark.input.source import Source
+from muntin.spark.run import aggregate
+from muntin.window import Length, Window
+
+LATEST = "latest"
+"""The output column with the latest time of an item in the instance."""
+
+
+def distinct(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = (),
+    columns: Key | Iterable[Key] = (),
+    windows: Windows = (),
+    *,
+    watermark: Length | None = None,
+    late: Late = "drop",
+    output: Output = "append",
+    future: Length | None = None,
+    checkpoint: StrPath | None = None,
+) -> DataFrame:
+    """Give the distinct items of every instance, once for each, with the latest time at which it occurred there.
+
+    An item is the values of the columns, nulls included. The result has window_id, window, the keys, the columns and
+    `latest`: the rows that Spark gives for groupBy(window, keys, columns).agg(max(time)), window by window. On a batch
+    one sort serves all windows of time. On a stream, and for windows that are no grid of time, it is mt.aggregate by
+    keys and columns; watermark, late, output, future and checkpoint are what they are there.
+    """
+    check_frame(df)
+    items = several(columns)
+    if not items:
+        raise QueryError("no columns are asked for. Give at least one, such as columns=['user'].")
+    together = (*several(by), *items)
+    asked = max(time).alias(LATEST)
+    source = prepare(df, time, together, windows, asked)
+    if df.isStreaming or len(source.query.periodic) < len(source.query.windows):
+        stream = {"watermark": watermark, "late": late, "output": output, "future": future, "checkpoint": checkpoint}
+        return aggregate(df, time, together, windows, asked, **stream)  # type: ignore[arg-type]
+    return _in_batch(source)
+
+
+def _in_batch(source: Source) -> DataFrame:
+    """Give every occurrence to the instances that it is the latest one in."""
+    events, numbers = source.events, numbered(source, source.query.periodic)
+    rows = events.keyed(events.rows)
+    rows = rows.selectExpr("*", f"{next_time(source, names.TIME)} AS {names.AGAIN}")
+    rows = rows.where(f"{names.AGAIN} IS NULL OR {names.AGAIN} > {names.TIME}")
+    instances = ", ".join(_instances(number, window) for window, number in numbers.items())
+    placed = rows.selectExpr(names.TIME, *events.keys, f"inline(concat({instances}))")
+    return source.finish(placed, [source.moment(names.TIME)])
+
+
+def _instances(number: str, window: Window) -> str:
+    """Give the instances for which an occurrence counts."""
+    first, after = counting(window, names.TIME, names.AGAIN)
+    slide, range = int(window.slide), int(window.range)
+    ends = f"CASE WHEN {first} < {after} THEN sequence({first}, {after} - {slide}L, {slide}L) ELSE array() END"
+    return f"transform({ends}, finish -> struct({number} AS {names.NUMBER}, finish - {range}L AS {names.START}))"
