@@ -7,12 +7,12 @@ in is as good without it. The others are covered by chains; every pair of neighb
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from muntin.plan.subsumption.groups import Group, Level, in_order, kept_alone
 from muntin.plan.subsumption.matching import Above, match
-from muntin.plan.subsumption.relation import is_subsumed
+from muntin.plan.subsumption.relation import is_subsumed, multiples_of
 from muntin.window import Grid, Window
 
 
@@ -68,22 +68,14 @@ def above(windows: Sequence[Window]) -> Above:
         phases = grids.setdefault(slide, {})
         phases[phase] = phases.get(phase, 0) | 1 << place
     higher: dict[Grid, int] = {}
-    longest = max(grids)
-    for slide in grids:
-        for multiple in _multiples(slide, grids, longest):
+    for slide, multiples in multiples_of(grids).items():
+        for multiple in multiples:
             for phase, places in grids[multiple].items():
                 grid = slide, phase % slide
                 higher[grid] = higher.get(grid, 0) | places
     ranges = [window.range for window in windows]
     longer = [bisect_right(ranges, length) for length in ranges]
     return [higher[grid] >> first << first for grid, first in zip(ends, longer, strict=True)]
-
-
-def _multiples(slide: int, slides: Collection[int], longest: int) -> list[int]:
-    """Give the slides that are multiples of one, by trying multiples or slides, whichever are fewer."""
-    if longest // slide < len(slides):
-        return [multiple for multiple in range(slide, longest + 1, slide) if multiple in slides]
-    return [other for other in slides if other % slide == 0]
 
 
 def _path(place: int | None, nexts: dict[int, int]) -> Iterator[int]:

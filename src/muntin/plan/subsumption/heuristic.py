@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable
+from operator import neg
 
 from muntin.plan.subsumption.groups import Group, Level, in_order
-from muntin.plan.subsumption.relation import is_subsumed
+from muntin.plan.subsumption.relation import is_subsumed, multiples_of
 from muntin.window import Window
 
 Chain = list[list[Window]]
@@ -22,28 +24,22 @@ def heuristic(windows: Iterable[Window]) -> tuple[Group, ...]:
     [(Window(8, 2), Window(8, 4)), (Window(24, 8),)]
     [(Window(32, 4),)]
     """
+    ordered = in_order(windows)
+    multiples = multiples_of({int(window.slide) for window in ordered})
+    bases: dict[int, list[int]] = {slide: [] for slide in multiples}  # base slides that divide each slide
+    of_base: dict[int, list[Chain]] = {}
     chains: list[Chain] = []
-    by_slide: dict[int, list[Chain]] = {}  # longest base slide first
-    for window in in_order(windows):
-        chain = _takes_up(by_slide, window)
+    for window in ordered:
+        candidates = (chain for base in bases[window.slide] for chain in of_base[base])
+        chain = next((chain for chain in candidates if is_subsumed(chain[-1][0], window)), None)
         if chain is None:
             chains.append([[window]])
-            if window.slide not in by_slide:
-                by_slide[window.slide] = []
-                by_slide = dict(sorted(by_slide.items(), reverse=True))
-            by_slide[window.slide].append(chains[-1])
+            if window.slide not in of_base:
+                for multiple in multiples[window.slide]:
+                    insort(bases[multiple], window.slide, key=neg)  # the longest first
+            of_base.setdefault(window.slide, []).append(chains[-1])
         elif chain[-1][0].range == window.range:
             chain[-1].append(window)
         else:
             chain.append([window])
     return tuple(Group(tuple(Level(window, tuple(riders)) for window, *riders in chain)) for chain in chains)
-
-
-def _takes_up(by_slide: dict[int, list[Chain]], window: Window) -> Chain | None:
-    """Give the first group whose last level a window subsumes."""
-    for slide, chains in by_slide.items():
-        if window.slide % slide == 0:
-            for chain in chains:
-                if is_subsumed(chain[-1][0], window):
-                    return chain
-    return None

@@ -7,6 +7,8 @@ subsumes must be an end of the one that is subsumed. For windows that end on one
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from muntin.window import Length, Window
 
 
@@ -47,3 +49,18 @@ def left_open(window: Window) -> Window:
     """
     one_later = type(window.offset)(window.offset + 1)
     return Window(window.range, window.slide, one_later, window.id)
+
+
+def multiples_of(slides: Collection[int]) -> dict[int, list[int]]:
+    """Give, for each of some different slides, those that are multiples of it; tries whatever is less to try.
+
+    >>> multiples_of({2, 3, 4, 6})[2], multiples_of({3, 300, 3000})[3]
+    ([2, 4, 6], [3, 300, 3000])
+    """
+    known, longest = sorted(slides), max(slides)
+    return {
+        slide: [multiple for multiple in range(slide, longest + 1, slide) if multiple in slides]
+        if longest // slide < len(known)
+        else [other for other in known if other % slide == 0]
+        for slide in known
+    }
