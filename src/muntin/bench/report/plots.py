@@ -189,28 +189,27 @@ def cutty_figure(result: Row, path: Path) -> None:
 
 def subsume_figure(result: Row, path: Path) -> None:
     """Draw groups, time to build them and time kept against the number of windows."""
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
     values: tuple[tuple[str, str, Callable[[Row], float]], ...] = (
         ("groups, mean", "linear", lambda row: fmean(row["groups"])),
         ("milliseconds to build, median", "log", lambda row: float(row["build_ms"])),
         ("units of time kept, mean", "log", lambda row: fmean(row["kept"])),
     )
-    classes = tuple(dict.fromkeys(row["class"] for row in result["rows"]))
-    for axes, (label, scale, value) in zip(figure.subplots(1, 3), values, strict=True):
-        for color, name in zip(COLORS, classes, strict=False):
-            for style, method in zip(("--", "-", ":"), SUBSUME_METHODS, strict=True):
-                rows = [row for row in result["rows"] if (row["class"], row["method"]) == (name, method)]
-                counts, shown = [row["windows"] for row in rows], [value(row) for row in rows]
-                axes.plot(counts, shown, style, color=color, marker="o", markersize=2, label=f"{name}, {method}")
-        if "kept" in label:
-            for color, name in zip(COLORS, classes, strict=False):
-                rows = [row for row in result["rows"] if (row["class"], row["method"]) == (name, "exact")]
-                counts, alone = [row["windows"] for row in rows], [fmean(row["alone"]) for row in rows]
-                axes.plot(counts, alone, "-.", color=color, marker="x", markersize=3, label=f"{name}, each alone")
+    panels = figure.subplots(1, len(values))
+    for color, name in zip(COLORS, dict.fromkeys(row["class"] for row in result["rows"]), strict=False):
+        for style, method in zip(("--", "-", ":"), SUBSUME_METHODS, strict=True):
+            rows = [row for row in result["rows"] if (row["class"], row["method"]) == (name, method)]
+            counts = [row["windows"] for row in rows]
+            for axes, (_, _, value) in zip(panels, values, strict=True):
+                axes.plot(counts, list(map(value, rows)), style, color=color, marker="o", markersize=2)
+            panels[-1].plot([], [], style, color=color, label=f"{name}, {method}")
+        alone = [fmean(row["alone"]) for row in rows]
+        panels[-1].plot(counts, alone, "-.", color=color, label=f"{name}, each query alone")
+    for axes, (label, scale, _) in zip(panels, values, strict=True):
         axes.set(xscale="log", yscale=scale, xlabel="windows", title=label)
         axes.title.set_fontsize(9)
         axes.grid(visible=True, which="major", alpha=0.3)
-        axes.legend(fontsize=5)
+    figure.legend(loc="outside lower center", ncols=3, fontsize=7)
     _save(figure, path)
 
 
