@@ -42,25 +42,30 @@ def revoke(groups: Groups, window: Window) -> Groups:
     [(Window(8, 4), Window(24, 8))]
     """
     place = next(place for place, group in enumerate(groups) if holds(group, window))
-    group = groups[place]
+    left, homeless = _without(groups[place], window)
+    changed = (*groups[:place], *([left] if left else []), *groups[place + 1 :])
+    for rider in homeless:
+        changed = embed(changed, rider)
+    return changed
+
+
+def _without(group: Group, window: Window) -> tuple[Group | None, list[Window]]:
+    """Give what is left of a group without a window, None for nothing, and the riders that do not fit into it."""
     at = _place(group, window)
     level = group.levels[at]
     if level.window != window:
         kept = tuple(rider for rider in level.riders if rider != window)
-        return (*groups[:place], _with(group, at, Level(level.window, kept), at + 1), *groups[place + 1 :])
+        return _with(group, at, Level(level.window, kept), at + 1), []
     levels = group.levels[:at] + group.levels[at + 1 :]
-    left: Group | None = Group(levels) if levels else None
-    homeless = []
+    if not levels:
+        return None, list(level.riders)
+    left, homeless = Group(levels), []
     for rider in level.riders:
-        changed = left and (ride(left, rider) or insert(left, rider))
-        if changed is None:
-            homeless.append(rider)
-        else:
+        if changed := ride(left, rider) or insert(left, rider):
             left = changed
-    changed_groups = (*groups[:place], *([left] if left else []), *groups[place + 1 :])
-    for rider in homeless:
-        changed_groups = embed(changed_groups, rider)
-    return changed_groups
+        else:
+            homeless.append(rider)
+    return left, homeless
 
 
 def holds(group: Group, window: Window) -> bool:
