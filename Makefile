@@ -32,6 +32,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench cutty
 	$(BIN)/muntin bench weave
 	$(BIN)/muntin bench woven
+	$(BIN)/muntin bench subsume
 	for experiment in paper-1m paper-10m keyed mixed fine peers growth shapes transfer frames; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench stream

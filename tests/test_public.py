@@ -8,19 +8,20 @@ from typing import get_args
 import pytest
 
 import muntin as mt
-from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, WeaveAlgorithm
+from muntin.choices import Algorithm, ShapeName, Strategy, StreamShapeName, SubsumeMethod, WeaveAlgorithm
 from muntin.hints import INSTEAD
 from muntin.plan import ALGORITHMS
 from muntin.plan.physical.shapes import BATCH_STRATEGIES
 from muntin.plan.physical.stream import STREAM_STRATEGIES
 from muntin.plan.slicing.weave import WEAVES
+from muntin.plan.subsumption import METHODS
 
 NAMES = """
     Aggregate InternalError Kept MuntinError PhysicalPlan Plan Progress Query QueryError QuerySet RollingPlan Statistics
-    StreamPlan UnsupportedError UpsertTable Weave Window WindowRegistry __version__ aggregate approx_count_distinct
-    approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp explain
-    explain_rolling first hopping last max max_by mean median min min_by mode percentile plan progress rolling session
-    state std stddev stddev_pop sum tumbling user_defined var_pop variance weave
+    StreamPlan Subsumption UnsupportedError UpsertTable Weave Window WindowRegistry __version__ aggregate
+    approx_count_distinct approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop covar_samp
+    explain explain_rolling first hopping last max max_by mean median min min_by mode percentile plan progress rolling
+    session state std stddev stddev_pop subsume sum tumbling user_defined var_pop variance weave
     cumulating delta distinct landmark punctuated rows session_window snapshot until user_window while_
 """
 
@@ -70,6 +71,7 @@ def test_options_are_listed_once() -> None:
     """What editors complete is what is there to choose from."""
     assert list(ALGORITHMS) == list(get_args(Algorithm))
     assert list(WEAVES) == list(get_args(WeaveAlgorithm))
+    assert list(METHODS) == list(get_args(SubsumeMethod))
     assert set(BATCH_STRATEGIES) == {*get_args(Strategy), *get_args(ShapeName)}
     assert set(STREAM_STRATEGIES) == {*get_args(Strategy), *get_args(StreamShapeName)}
 

@@ -45,6 +45,7 @@ from muntin.plan.physical.rolling import RollingPlan
 from muntin.plan.physical.stream import StreamPlan
 from muntin.plan.slicing.weave import Weave, weave
 from muntin.plan.statistics import Statistics
+from muntin.plan.subsumption import Subsumption, subsume
 from muntin.query import Query, QuerySet
 from muntin.registry import WindowRegistry
 from muntin.version import __version__
@@ -93,6 +94,7 @@ __all__ = [
     "RollingPlan",
     "Statistics",
     "StreamPlan",
+    "Subsumption",
     "UnsupportedError",
     "UpsertTable",
     "Weave",
@@ -140,6 +142,7 @@ __all__ = [
     "std",
     "stddev",
     "stddev_pop",
+    "subsume",
     "sum",
     "tumbling",
     "until",

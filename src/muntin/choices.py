@@ -41,6 +41,9 @@ Algorithm = Literal["independent", "shared", "factor", "optimal", "best"]
 WeaveAlgorithm = Literal["no_share", "max_share", "weave_share", "tri_weave", "tri_weave_b", "exhaustive"]
 """Algorithms that put windows into trees."""
 
+SubsumeMethod = Literal["exact", "heuristic"]
+"""Methods that put windows into subsumption groups."""
+
 
 def check_choice(option: str, value: object, *choices: Any) -> None:
     """Refuse a value that none of some Literal types or lists has; the message shows those of the first.

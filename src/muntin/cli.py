@@ -241,6 +241,16 @@ def bench_weave(out: Path, runs: int) -> None:
     _run("weave", out, weave_experiments(runs, progress=_say), runs=runs, seeds="0, 1, …")
 
 
+@bench.command("subsume")
+@_rounds("method", default=5)
+@_out("subsume")
+def bench_subsume(out: Path, rounds: int) -> None:
+    """Put the subsumption paper's window sets into groups: how many, how quickly, and what they keep."""
+    from muntin.bench.experiments.subsume import subsume_experiments
+
+    _run("subsume", out, subsume_experiments(rounds, progress=_say), rounds=rounds, seeds="0, 1, 2")
+
+
 @bench.command("batch")
 @click.argument(
     "experiment",

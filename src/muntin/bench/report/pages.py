@@ -13,6 +13,7 @@ from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.bench.report.rolling import ROLLING
 from muntin.bench.report.stream import soak_section, stream_section
+from muntin.bench.report.subsume import subsume_section
 from muntin.bench.report.tables import table
 from muntin.bench.report.weave import weave_section
 
@@ -34,6 +35,7 @@ def report(results: Path) -> str:
         "planning": _planning,
         "weave": weave_section,
         "woven": woven_section,
+        "subsume": subsume_section,
     }
     parts = [
         "# Benchmarks",

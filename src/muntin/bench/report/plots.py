@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 
 import matplotlib as mpl
 
@@ -16,6 +17,8 @@ from muntin.bench.report.pages import PLANNING_FIGURE
 from muntin.bench.report.rolling import NAMES, ROLLING_FIGURE
 from muntin.bench.report.stream import NAMES as STREAM_NAMES
 from muntin.bench.report.stream import STREAM_FIGURE
+from muntin.bench.report.subsume import METHODS as SUBSUME_METHODS
+from muntin.bench.report.subsume import SUBSUME_FIGURE
 from muntin.bench.report.weave import PARAMETERS, WEAVE_FIGURE
 from muntin.techniques import TECHNIQUES
 
@@ -184,6 +187,32 @@ def cutty_figure(result: Row, path: Path) -> None:
     _save(figure, path)
 
 
+def subsume_figure(result: Row, path: Path) -> None:
+    """Draw groups, time to build them and time kept against the number of windows."""
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    values: tuple[tuple[str, str, Callable[[Row], float]], ...] = (
+        ("groups, mean", "linear", lambda row: fmean(row["groups"])),
+        ("milliseconds to build, median", "log", lambda row: float(row["build_ms"])),
+        ("units of time kept, mean", "log", lambda row: fmean(row["kept"])),
+    )
+    panels = figure.subplots(1, len(values))
+    for color, name in zip(COLORS, dict.fromkeys(row["class"] for row in result["rows"]), strict=False):
+        for style, method in zip(("--", "-", ":"), SUBSUME_METHODS, strict=True):
+            rows = [row for row in result["rows"] if (row["class"], row["method"]) == (name, method)]
+            counts = [row["windows"] for row in rows]
+            for axes, (_, _, value) in zip(panels, values, strict=True):
+                axes.plot(counts, list(map(value, rows)), style, color=color, marker="o", markersize=2)
+            panels[-1].plot([], [], style, color=color, label=f"{name}, {method}")
+        alone = [fmean(row["alone"]) for row in rows]
+        panels[-1].plot(counts, alone, "-.", color=color, label=f"{name}, each query alone")
+    for axes, (label, scale, _) in zip(panels, values, strict=True):
+        axes.set(xscale="log", yscale=scale, xlabel="windows", title=label)
+        axes.title.set_fontsize(9)
+        axes.grid(visible=True, which="major", alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=3, fontsize=7)
+    _save(figure, path)
+
+
 FIGURES = {
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
@@ -191,6 +220,7 @@ FIGURES = {
     "kernels": (kernels_figure, THROUGHPUT_FIGURE),
     "cutty": (cutty_figure, CUTTY_FIGURE),
     "weave": (weave_figure, WEAVE_FIGURE),
+    "subsume": (subsume_figure, SUBSUME_FIGURE),
     "rolling": (rolling_figure, ROLLING_FIGURE),
     "stream": (stream_figure, STREAM_FIGURE),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
-_LETTERS = {"window": "w", "factor": "w", "frame": "f"}
+_LETTERS = {"window": "w", "factor": "w", "rider": "w", "frame": "f"}
 _LONGEST = 64
 """Characters after which a line in a drawn box is broken."""
 
@@ -26,7 +26,7 @@ class Box:
     """One step of a plan; two are equal only if they are the same one."""
 
     kind: str
-    """The input, a shape, slices, a window, a factor window or a frame."""
+    """The input, a shape, slices, a window, a factor window, a window that rides on another, or a frame."""
     title: str
     above: Box | None = field(default=None, repr=False)
     """The step that it reads; None for the input."""

@@ -59,7 +59,7 @@ def input_box(statistics: Statistics, *, ordered: bool = False) -> Box:
     figures = {"rows": s.rows, "keys": s.keys, "span": s.span, "ordered": s.ordered, "source": s.source}
     figures |= {} if s.batch is None else {"batch": s.batch}
     title = f"input: {rows} rows, {keys} over {_length(s.span)}{batch}{order} ({s.source})"
-    return Box("input", title, figures=_silent(figures))
+    return Box("input", title, figures=silent(figures))
 
 
 def shape_box(shape: Enum, above: Box, figures: Iterable[Figure]) -> Box:
@@ -84,7 +84,7 @@ def rows_of(rows_in: int, between: float, out: float, scans: int = 1) -> tuple[F
     line = f"{number(rows_in)} rows in"
     line += f", read {number(scans)} times" if scans > 1 else ""
     line += f", {about(between)} between the steps" if between else ""
-    figures = _silent({"rows_in": rows_in, "scans": scans, "rows_between": round(between)})
+    figures = silent({"rows_in": rows_in, "scans": scans, "rows_between": round(between)})
     return *figures, Figure("rows_out", round(out), (f"{line}, {about(out)} out",))
 
 
@@ -96,13 +96,13 @@ def slices_box(grids: Iterable[Grid], above: Box) -> Box:
         for slide, residue in grids
     )
     plain_grids = [{"slide": slide, "residue": residue} for slide, residue in grids]
-    return Box("slices", f"slices begin at {places}", above, figures=_silent({"grids": plain_grids}))
+    return Box("slices", f"slices begin at {places}", above, figures=silent({"grids": plain_grids}))
 
 
 def window_boxes(windows: Iterable[AnyWindow], above: Box, beside: Sequence[str] = ()) -> list[Box]:
     """Give a box for every window, each of which reads the same."""
     told = iter(beside)
-    return [Box("window", window_text(w), above, next(told, ""), _silent(plain_window(w))) for w in windows]
+    return [Box("window", window_text(w), above, next(told, ""), silent(plain_window(w))) for w in windows]
 
 
 def forest_boxes(forest: Plan, above: Box) -> list[Box]:
@@ -115,7 +115,7 @@ def forest_boxes(forest: Plan, above: Box) -> list[Box]:
         if node.parent is not None:
             beside = f"from {number(node.inputs)} × {node.parent}"
             figures["combines"] = plain(node.inputs)
-        boxes[node.window] = Box(kind_of(node), title, boxes[node.parent], beside, _silent(figures))
+        boxes[node.window] = Box(kind_of(node), title, boxes[node.parent], beside, silent(figures))
     return [box for window, box in boxes.items() if window is not None]
 
 
@@ -156,7 +156,7 @@ def _rounded(cost: int | Fraction) -> int | float | str:
     return round(float(cost), 3) if Fraction(cost).denominator > 1 else plain(cost)
 
 
-def _silent(values: dict[str, Any]) -> tuple[Figure, ...]:
+def silent(values: dict[str, Any]) -> tuple[Figure, ...]:
     """Give figures that programs read, and people elsewhere."""
     return tuple(Figure(name, value) for name, value in values.items())
 

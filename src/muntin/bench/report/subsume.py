@@ -1,0 +1,70 @@
+"""The section of docs/benchmarks.md on subsumption groups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+
+from muntin.bench.record import Row
+from muntin.bench.report.tables import table
+
+SUBSUME_FIGURE = Path("images/subsume.svg")
+
+METHODS = ("heuristic", "exact", "one by one")
+
+
+def subsume_section(result: Row) -> str:
+    """Write the section: groups, times, and what is kept."""
+    cases: dict[tuple[str, int], dict[str, Row]] = {}
+    for row in result["rows"]:
+        cases.setdefault((row["class"], row["windows"]), {})[row["method"]] = row
+    return "\n\n".join(
+        [
+            "## Subsumption groups",
+            "The subsumption paper's workloads: slides up to 10 (smooth), 20 (medium) and 30 (abrupt), ranges "
+            "above the slide and up to 60, all windows ending at multiples of their slides. There are only 545, "
+            "990 and 1,335 different ones, so the larger sets repeat most of them, and the number of groups "
+            "falls: where all ranges come with slide 1, one group has them all.",
+            f"![Groups, time to build them and time kept, by number of windows]({SUBSUME_FIGURE})",
+            "Groups (the paper's Figure 10) of every set drawn, by the paper's heuristic (repaired), by the exact "
+            "method, and if windows are embedded one by one as they were drawn:",
+            table(["class", "windows", "different, mean", *METHODS], map(_groups, cases.values())),
+            "Time to put the windows into groups, and to revoke one window and embed it again; medians:",
+            table(
+                [
+                    "class",
+                    "windows",
+                    *(f"{method}, ms" for method in METHODS),
+                    *(f"{change}, {method}, µs" for method in METHODS[:2] for change in ("revoke", "embed")),
+                ],
+                map(_times, cases.values()),
+            ),
+            "Time whose rows are kept at most (the paper's Figure 11), in thousands of units, mean over the sets: with "
+            "a state for every query, with one for every different window, and with one for every group:",
+            table(
+                ["class", "windows", "every query", "different windows", "heuristic", "exact", "first / last"],
+                map(_kept, cases.values()),
+            ),
+        ]
+    )
+
+
+def _groups(rows: dict[str, Row]) -> list[str]:
+    first = rows["exact"]
+    counts = [", ".join(map(str, rows[method]["groups"])) for method in METHODS]
+    return [first["class"], f"{first['windows']:,}", f"{fmean(first['distinct']):,.0f}", *counts]
+
+
+def _times(rows: dict[str, Row]) -> list[str]:
+    first = rows["exact"]
+    built = [f"{rows[method]['build_ms']:.1f}" for method in METHODS]
+    changes = [f"{rows[method][change]:.0f}" for method in METHODS[:2] for change in ("revoke_us", "embed_us")]
+    return [first["class"], f"{first['windows']:,}", *built, *changes]
+
+
+def _kept(rows: dict[str, Row]) -> list[str]:
+    first = rows["exact"]
+    lengths = [first["alone"], first["distinct_alone"], rows["heuristic"]["kept"], first["kept"]]
+    means = [fmean(length) for length in lengths]
+    shown = [f"{mean / 1000:,.2f}" for mean in means]
+    return [first["class"], f"{first['windows']:,}", *shown, f"{means[0] / means[-1]:,.0f}"]
