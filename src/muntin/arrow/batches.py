@@ -129,8 +129,15 @@ class Rows:
         return [[self.batch[name] for name in group] for group in self.layout.partials]
 
     def lifted(self) -> list[Arrays]:
-        """Give the partials as arrays."""
-        return [r.lift(columns) for r, columns in zip(self.layout.reducers, self.partials, strict=True)]
+        """Give the partials as arrays; what is dear to lift is lifted once for reducers that lift alike."""
+        lifted: list[Arrays] = []
+        dear: list[tuple[type[Reducer], list[pa.Array], Arrays]] = []
+        for reducer, columns in zip(self.layout.reducers, self.partials, strict=True):
+            same = [arrays for kind, others, arrays in dear if kind is type(reducer) and others == columns]
+            lifted.append(same[0] if same else reducer.lift(columns))
+            if reducer.lifts_dearly:
+                dear.append((type(reducer), columns, lifted[-1]))
+        return lifted
 
     def bounds(self) -> Longs:
         """Find where groups of one key and chunk, with or without a time, begin, with the end of the last one."""

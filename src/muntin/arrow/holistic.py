@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,8 @@ from muntin.techniques import Need
 
 class Holistic(Reducer):
     """Reads the result of every range from its rows."""
+
+    lifts_dearly: ClassVar[bool] = True
 
     @property
     def offers(self) -> set[Need]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +29,9 @@ Valid = NDArray[np.bool_] | None
 
 class Reducer(ABC):
     """Reduces the partial columns of one aggregate."""
+
+    lifts_dearly: ClassVar[bool] = False
+    """Whether lifting costs much, and depends on nothing but the columns."""
 
     @property
     @abstractmethod

@@ -23,9 +23,13 @@ from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
 from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
+from muntin.spark.workers.chunks import chunk_length
 from muntin.spark.workers.layout import aggregate_obstacle, key_obstacle
 from muntin.spark.workers.techniques import expected, kinds_of
 from muntin.window import Window
+
+MOST_HELD = 10_000_000
+"""Rows of one key and chunk of time that kernels which read ranges of rows may hold, about 100 bytes each."""
 
 
 def plan_batch(
@@ -46,11 +50,14 @@ def plan_batch(
         assumed = Statistics(1_000_000, source="assumed")
         statistics = assumed if _is_only_way(strategy, able.values()) else measure(events)
     charged, hint = prices(events)
+    halo = max(window.halo for window in windows)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
         bundled = source.only(asked)
         shapes = frozenset.intersection(*(able[one] for one in asked))
         if strategy != "ranges_kernel" and read.isdisjoint(asked):  # windows read one another more cheaply than rows
+            shapes -= {Shape.RANGES_KERNEL}
+        if strategy == "auto" and statistics.rate * (chunk_length(halo, statistics) + halo) > MOST_HELD:
             shapes -= {Shape.RANGES_KERNEL}
         return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, charged), shapes)
 
