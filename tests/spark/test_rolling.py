@@ -363,8 +363,6 @@ def test_bad_queries_are_refused_before_any_job(
 @pytest.mark.parametrize(
     "aggregate",
     [
-        mt.count_distinct("v"),
-        mt.median("v"),
         mt.approx_count_distinct("v"),
         mt.approx_quantile("v", 0.5),
         mt.user_defined("f", "v", lift=int, combine=max, lower=int, returns="bigint"),

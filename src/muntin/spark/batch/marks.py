@@ -59,12 +59,16 @@ def counting(window: Window, time: str, again: str) -> tuple[str, str]:
 
 
 def _lasting(source: Source, place: int, grids: tuple[Grid, ...], longest: int) -> DataFrame:
-    """Count occurrences by the slice that they lie in and the slice in which the item occurs again, if soon."""
+    """Count occurrences by the slice that they lie in and the slice in which the item occurs again, if soon.
+
+    Nulls, of which there may be many, are spread by their slices: they are not counted, and present all the same.
+    """
     recipes, keys = source.events.recipes, source.events.keys
     rows = source.events.rows.selectExpr(
         *keys, f"{recipes[place].item} AS {names.ITEM}", f"{slice_start(names.TIME, grids)} AS {names.BEGIN}"
     )
-    rows = rows.selectExpr("*", f"{next_time(source, names.BEGIN, names.ITEM)} AS {names.AGAIN}")
+    spread = f"CASE WHEN {names.ITEM} IS NULL THEN {names.BEGIN} END"
+    rows = rows.selectExpr("*", f"{next_time(source, names.BEGIN, names.ITEM, spread)} AS {names.AGAIN}")
     last = rows.where(f"{names.AGAIN} IS NULL OR {names.AGAIN} > {names.BEGIN}")
     soon = f"CASE WHEN {names.AGAIN} < {names.BEGIN} + {longest}L THEN {names.AGAIN} END AS {names.AGAIN}"
     kept = last.selectExpr(*keys, names.ITEM, names.BEGIN, soon)
