@@ -60,7 +60,7 @@ class Prices:
     """A row sorted in Python."""
     element: float = 0.00365
     """A value read by a kernel."""
-    search: float = 0.5
+    search: float = 0.22
     """The value at a rank of an instance's rows, or how many distinct values they have, told by a kernel."""
 
     # Whatever the rows

@@ -9,7 +9,7 @@ from math import log2
 
 from muntin.aggregates import Aggregate
 from muntin.plan.physical.prices import Amounts, added
-from muntin.plan.physical.work import Work
+from muntin.plan.physical.work import LIFTED, Work
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.rolling import outline_of_rolling
 from muntin.plan.show.shown import Shown
@@ -57,7 +57,7 @@ class Rolling:
         """Count the way to Python and back, and the kernels."""
         own = {"python": 1, "frame_row": rows, "carried": rows * self.carried}
         own["frame_result"] = rows * self.work.columns * len(self.frames)
-        own |= {"search": rows * len(self.frames) * self.work.ranked, "order": rows * self.work.ranked}
+        own |= {"search": rows * len(self.frames) * self.work.ranked, "order": LIFTED * rows * self.work.ranked}
         return added(own, self.work.sent_rows())
 
 

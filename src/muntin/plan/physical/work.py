@@ -24,6 +24,8 @@ READ_AGAIN = 6
 """Partials that an instance reads where windows read one another."""
 WRITTEN = 4
 """What an instance costs a kernel beside what it reads, in values read."""
+LIFTED = 2
+"""What it takes to rank a row's value and to put it into a wavelet matrix, in rows sorted in Python."""
 MERGED = 0.8
 """The share of a group's price that an instance costs which was reduced at the source."""
 
@@ -192,7 +194,7 @@ def amounts(work: Work, load: Load, shape: Shape) -> tuple[Amounts, float]:
             return added(own, sliced, work.sent(slices), work.combining(load, slices)), slices
         case Shape.RANGES_KERNEL:
             own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * wide, "element": rows * load.windows}
-            read = {"order": rows * work.ranked, "search": out * work.ranked}
+            read = {"order": LIFTED * rows * work.ranked, "search": out * work.ranked}
             return added(own, read, work.reading(), work.sent_rows(), work.returned(out)), slices
         case Shape.MARKS:
             marks = 2 * load.windows * rows * work.sets
