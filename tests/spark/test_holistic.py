@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,6 +16,8 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.plan.physical.shapes import Shape
 from tests.spark.cases import VALUES, assert_same, plain_spark, random_windows
+from tests.spark.streams import Replay
+from tests.spark.streams import events as stream_events
 
 PERCENTILES = ("i8", "i64", "f32", "odd", "money", "huge")
 ITEMS = ("few", "text", "odd", "money", "day", "at", "flag", "bytes")
@@ -117,6 +120,20 @@ def test_the_latest_occurrence_is_kept(spark: SparkSession) -> None:
     assert at(8, "10") == {3: 4, 5: 2, 7: 6}
     assert at(11, "4") == {3: 9, 5: 11}
     assert at(11, "10") == {7: 6, 3: 9, 5: 11}
+
+
+def test_distinct_items_of_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    """The items of closed instances, as in batch."""
+    rows = [((i * 37) % 300, ["a", "b", None][i % 3], i * i % 5) for i in range(120)]
+    rows.sort()
+    replay = Replay(spark, tmp_path).add(
+        stream_events(*rows[:60]), stream_events(*rows[60:]), stream_events((9000, "z", 0))
+    )
+    windows = [mt.tumbling("1 minute"), mt.hopping("2 minutes", "1 minute")]
+    given = replay.write(mt.distinct(replay.stream, "ts", "k", "v", windows, watermark="10 seconds")).rows
+    closed = replay.batch.where("k IS NULL OR k != 'z'")
+    expected = plain_spark(closed, "ts", ["k", "v"], windows, [F.max("ts").alias("latest")])
+    assert_same(given, expected, ["k", "v"], "stream")
 
 
 @pytest.mark.parametrize("by", [[], ["k"]])
