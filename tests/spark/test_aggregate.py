@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.choices import AnyStrategy
-from muntin.plan.physical.shapes import PERIODIC, Shape
+from muntin.plan.physical.shapes import MERGING, Shape
 from tests.spark.cases import assert_same, plain_spark
 
 SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
@@ -130,7 +130,7 @@ def test_explain_tells_the_choice_and_its_costs(df: DataFrame) -> None:
     assert isinstance(plan, mt.PhysicalPlan)
     assert plan.groups[0].shape.uses_kernel
     assert "100,000,000 rows, 5 keys over 115.7 days" in text
-    assert all(shape.name.lower() in text for shape in PERIODIC)
+    assert all(shape.name.lower() in text for shape in MERGING)
     assert "⟨20m,20m⟩ '20 min'" in text
     alternatives = dict(plan.alternatives)
     assert plan.cost == min(alternatives.values()) < alternatives["independent"]
@@ -150,12 +150,17 @@ def test_small_inputs_are_not_shared_at_any_price(df: DataFrame) -> None:
 
 
 def test_holistic_aggregates_say_so_and_do_not_hold_others_back(df: DataFrame) -> None:
-    plan = mt.explain(df, "ts", (), WINDOWS, [mt.sum("v"), mt.median("v")], strategy="kernel")
+    asked = [mt.sum("v"), mt.median("v")]
+    plan = mt.explain(df, "ts", (), WINDOWS, asked, strategy="slices_explode")
     assert isinstance(plan, mt.PhysicalPlan)
-    shapes = {group.aggregates[0].name: group.shape for group in plan.groups}
-    assert shapes["sum_v"].uses_kernel
-    assert shapes["median_v"] is Shape.EXPAND
-    assert "median(v) is evaluated from the rows of every window" in plan.explain()
+    shapes = {aggregate.name: group.shape for group in plan.groups for aggregate in group.aggregates}
+    assert shapes == {"sum_v": Shape.SLICES_EXPLODE, "median_v": Shape.EXPAND}
+    together = mt.explain(df, "ts", (), WINDOWS, asked, strategy="kernel")
+    assert isinstance(together, mt.PhysicalPlan)
+    assert together.groups[-1].shape is Shape.RANGES_KERNEL
+    nested = df.withColumn("span", F.expr("make_dt_interval(0, 0, 0, v)"))
+    plain = mt.explain(nested, "ts", (), WINDOWS, mt.median("span"), strategy="kernel")
+    assert "median(span) is evaluated from the rows of every window" in plain.explain()
 
 
 def test_sessions_without_our_settings_are_told_what_would_help(df: DataFrame, spark: SparkSession) -> None:
