@@ -30,6 +30,8 @@ SHAPES = ["expand", "chain", "columnar"]
 """Our own shapes of streams."""
 EVERY_SHAPE = [pytest.param("independent", marks=pytest.mark.long), *SHAPES]
 """The same, and with --long plain Spark, which passes the same tests."""
+ONE_SHAPE = [*(pytest.param(shape, marks=pytest.mark.long) for shape in ("independent", "expand", "chain")), "columnar"]
+"""One shape, and with --long the others, for what hardly depends on the shape."""
 Event = tuple[float, str | None, int]
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 EVENTS = pa.schema([("ts", pa.timestamp("us", "UTC")), ("k", pa.string()), ("v", pa.int64())])

@@ -100,10 +100,10 @@ def test_no_sample_is_taken_where_it_could_change_nothing(
     ("name", "value"),
     [
         ("spark.sql.ansi.enforceReservedKeywords", "true"),
-        ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
         ("spark.sql.ansi.enabled", "false"),
-        ("spark.sql.caseSensitive", "true"),
-        ("spark.sql.parser.quotedRegexColumnNames", "true"),
+        pytest.param("spark.sql.ansi.doubleQuotedIdentifiers", "true", marks=pytest.mark.long),
+        pytest.param("spark.sql.caseSensitive", "true", marks=pytest.mark.long),
+        pytest.param("spark.sql.parser.quotedRegexColumnNames", "true", marks=pytest.mark.long),
     ],
 )
 def test_texts_mean_the_same_whatever_the_session_has_set(

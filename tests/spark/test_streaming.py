@@ -19,6 +19,7 @@ from tests.spark.patience import LONG, patiently
 from tests.spark.streams import (
     BEGIN,
     EVERY_SHAPE,
+    ONE_SHAPE,
     ROCKS_DB,
     SHAPES,
     Event,
@@ -68,7 +69,7 @@ def test_streams_give_the_rows_of_batch(replay: Replay, seed: int) -> None:
     expected.unpersist()
 
 
-@pytest.mark.parametrize("strategy", ["expand", "chain"])
+@pytest.mark.parametrize("strategy", [pytest.param("expand", marks=pytest.mark.long), "chain"])
 def test_all_aggregates_are_kept(replay: Replay, strategy: str) -> None:
     """Sketches, sets, moments, orders and a user's own steps; windows with an instance in common, and an offset."""
     joined = mt.user_defined("path", "v", lift=str, combine=lambda a, b: f"{a} {b}", lower=str, returns="string")
@@ -144,7 +145,7 @@ def test_very_late_rows_at_random(replay: Replay) -> None:
         assert result.progress.late > 0
 
 
-@pytest.mark.parametrize("strategy", ["independent", "native"])
+@pytest.mark.parametrize("strategy", [pytest.param("independent", marks=pytest.mark.long), "native"])
 def test_update_gives_changed_windows(replay: Replay, strategy: str) -> None:
     replay.add(*(events(*rows) for rows in LATE))
     result = replay.run(ask(strategy=strategy, output="update"), mode="update")
@@ -174,7 +175,7 @@ def test_update_mode_of_a_query_that_was_asked_for_append(replay: Replay) -> Non
         replay.run(ask(strategy="chain"), mode="update")
 
 
-@pytest.mark.parametrize("strategy", ["expand", "chain"])
+@pytest.mark.parametrize("strategy", [pytest.param("expand", marks=pytest.mark.long), "chain"])
 def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     """Bursts, empty files and a gap of a month leave no state but that of the last event."""
     month = 30 * 86_400
@@ -189,7 +190,7 @@ def test_state_shrinks_to_what_is_open(replay: Replay, strategy: str) -> None:
     assert result.progress.state_rows == (2 if strategy == "expand" else 1)
 
 
-@pytest.mark.parametrize("strategy", ["chain", "columnar"])
+@pytest.mark.parametrize("strategy", [pytest.param("chain", marks=pytest.mark.long), "columnar"])
 def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
     """Nothing comes for a while: the query goes on where it was, and windows close without new data."""
     replay.add(events((1, "a", 1)), events((45, "a", 2)))
@@ -212,7 +213,7 @@ def test_an_idle_source(replay: Replay, tmp_path: Path, strategy: str) -> None:
         query.stop()
 
 
-@pytest.mark.parametrize("strategy", EVERY_SHAPE)
+@pytest.mark.parametrize("strategy", ONE_SHAPE)
 def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
     """A file written again under its name has been read; a copy under another name counts, as in Spark."""
     replay.add(events((1, "a", 1)), events((5, "a", 2)))
@@ -227,7 +228,7 @@ def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
     }
 
 
-@pytest.mark.parametrize("strategy", ["expand", "chain"])
+@pytest.mark.parametrize("strategy", [pytest.param("expand", marks=pytest.mark.long), "chain"])
 def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     """State outlives the query; a window that stays has all its rows, one that goes none, one that comes new ones."""
     replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
@@ -248,7 +249,7 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     assert rows == minutes | halves | started
 
 
-@pytest.mark.parametrize("strategy", EVERY_SHAPE)
+@pytest.mark.parametrize("strategy", ONE_SHAPE)
 def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
     """The window carries the watermark, so Spark's own operators close after it what they keep."""
     replay.add(*(events((second, "a", 1)) for second in (1, 25, 70, 130, 1000, 2000)))
