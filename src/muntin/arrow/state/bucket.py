@@ -18,7 +18,7 @@ import pyarrow as pa
 from muntin import names
 from muntin.arrow.batches import Rows, joined
 from muntin.arrow.combine import merged_slices
-from muntin.arrow.state.emit import emit, forest, needed, times
+from muntin.arrow.state.emit import Emission, emit, forest, needed, times
 from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Due, Term, any_closed, any_open, kept
@@ -93,11 +93,8 @@ class Turn:
         _check_kinds(terms)
         _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
-        due = _due(terms, before.watermark, self.watermark)
-        windows = tuple(dict.fromkeys(term.window for term in terms))
-        readers = forest(windows, self.job.overlap) if windows else ()
-        starts = needed(readers, due)
-        read = times(readers, starts)
+        emission = self._emission(terms)
+        read = emission.read
         loaded = {
             segment: self._read(segment)
             for segment in before.segments
@@ -107,12 +104,20 @@ class Turn:
         within = [_within(batch, read) for batch in (*fresh, *loaded.values())] if read else []
         if within := [batch for batch in within if batch.num_rows]:
             rows = Rows(self._merged(within), self.job.layout)
-            messages = tuple(_messages(emit(rows, readers, starts, due), terms))
+            messages = tuple(_messages(emission.give(rows), terms))
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
         known = taken(before, news.changes)
         head = Head(before.fingerprint, terms, watermark, latest, segments, following, *known)
         return Outcome(head, messages, self.late, self.dropped)
+
+    def _emission(self, terms: Sequence[Term]) -> Emission:
+        """Say what is due, and how windows read slices and one another."""
+        due = _due(terms, self.head.watermark, self.watermark)
+        windows = tuple(dict.fromkeys(term.window for term in terms))
+        readers = forest(windows, self.job.overlap) if windows else ()
+        starts = needed(readers, due)
+        return Emission(times(readers, starts), lambda rows: emit(rows, readers, starts, due))
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
         """Unpack slices, count their late rows, and leave out what no open instance has."""

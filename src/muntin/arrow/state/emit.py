@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +14,15 @@ from muntin.arrow.forest import Reader, instances, level_of, readers_of, walk
 from muntin.arrow.state.terms import Due
 from muntin.plan.physical.stream import slice_forest
 from muntin.window import Starts, Window
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What is due: the time of the slices that it needs, and how instances are made of them."""
+
+    read: tuple[int, int] | None
+    """The first time whose slices are needed, and the end of the last; None if nothing is due."""
+    give: Callable[[Rows], Iterator[pa.RecordBatch]]
 
 
 @lru_cache(maxsize=64)

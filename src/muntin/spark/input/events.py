@@ -84,7 +84,7 @@ class Events:
 
     def keyed(self, frame: DataFrame, *others: str) -> DataFrame:
         """Give the times and keys of rows, equal keys as the same bits, with other columns."""
-        return frame.selectExpr(names.TIME, *map(_one_of_equals, self.keys, self.key_types), *others)
+        return frame.selectExpr(names.TIME, *map(one_of_equals, self.keys, self.key_types), *others)
 
     @cached_property
     def shared(self) -> dict[str, str]:
@@ -125,12 +125,13 @@ def name_parts(recipes: tuple[Recipe, ...]) -> tuple[NamedPart, ...]:
     return tuple(kept)
 
 
-def _one_of_equals(name: str, given: T.DataType) -> str:
-    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
+def one_of_equals(name: str, given: T.DataType, called: str = "") -> str:
+    """Make equal floats the same bits, as grouping does: one zero, one NaN; the result may be called otherwise."""
+    called = called or name
     if _is_exact(given):
-        return name
+        return f"{name} AS {called}" if called != name else name
     kind = given.simpleString()
-    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END AS {name}"
+    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END AS {called}"
 
 
 def _is_exact(given: T.DataType) -> bool:
