@@ -36,7 +36,10 @@ def counted(
     time, kind = [time for _, _, time in rows], [item[0] for _, item, _ in rows]
     range_, slide, offset = window.period
     group, start, counts = count_latest(
-        *(np.array(column, np.int64) for column in (bounds, time, following(rows), kind)),
+        np.array(bounds, np.int64),
+        np.array(time, np.int64),
+        np.array(following(rows), np.int64),
+        np.array(kind, np.int64),
         kinds,
         range=range_,
         slide=slide,

@@ -120,17 +120,22 @@ DAYS: list[Window] = [mt.tumbling("1 day"), mt.hopping("7 days", "1 day"), mt.ho
 ACTIVE = mt.Statistics(rows=2_000_000, keys=5, span="60 days", batch=40_000)
 
 
+def planned(stream: DataFrame, **asked: Any) -> mt.StreamPlan:
+    plan = mt.explain(stream, **asked)
+    assert isinstance(plan, mt.StreamPlan)
+    return plan
+
+
 def test_plans(stream: DataFrame) -> None:
     """Active users are counted by latest occurrences; what else is asked for, or how, leads elsewhere."""
     asked = ask(windows=DAYS, statistics=ACTIVE, strategy="auto")
-    plan = mt.explain(stream, **asked)
-    assert isinstance(plan, mt.StreamPlan)
+    plan = planned(stream, **asked)
     assert (plan.shape, plan.forest) == (StreamShape.DISTINCT, None)
     assert "latest occurrences of items packed together" in str(plan)
     assert plan.alternatives[0][0] == "distinct"
-    assert mt.explain(stream, **(asked | {"strategy": "kernel"})).shape is StreamShape.DISTINCT
-    assert mt.explain(stream, **(asked | {"output": "update"})).shape in (StreamShape.EXPAND, StreamShape.INDEPENDENT)
-    both = mt.explain(stream, **(asked | {"aggregates": [mt.count_distinct("v"), mt.sum("v")]}))
+    assert planned(stream, **(asked | {"strategy": "kernel"})).shape is StreamShape.DISTINCT
+    assert planned(stream, **(asked | {"output": "update"})).shape in (StreamShape.EXPAND, StreamShape.INDEPENDENT)
+    both = planned(stream, **(asked | {"aggregates": [mt.count_distinct("v"), mt.sum("v")]}))
     assert "distinct" not in [name for name, _ in both.alternatives]
     assert not [note for note in both.notes if note.startswith("distinct")]
 
@@ -152,7 +157,7 @@ def test_a_checkpoint_keeps_its_shape_and_refuses_another_query(spark: SparkSess
     replay = Replay(spark, tmp_path).add(events((1, "a", 1), (2, "a", 2), (15, "b", 1)))
     replay.run(ask(), files=True)
     checkpoint = str(tmp_path / "kept" / "checkpoint")
-    plan = mt.explain(replay.stream, **ask(strategy="auto"), checkpoint=checkpoint)
+    plan = planned(replay.stream, **ask(strategy="auto"), checkpoint=checkpoint)
     assert plan.shape is StreamShape.DISTINCT
     assert "the checkpoint has shape distinct" in str(plan)
     with pytest.raises(

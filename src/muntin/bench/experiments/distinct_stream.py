@@ -70,7 +70,7 @@ def distinct_streams(folder: Path, rounds: int, progress: Progress, events: int 
                 runs[name].append(run(spark, source, setting, name))
         contenders = {name: _median(each) for name, each in runs.items()}
         progress(", ".join(f"{name} {row['seconds']:.1f} s" for name, row in contenders.items()))
-        plan = mt.explain(**_query(spark, source, setting))
+        plan: Any = mt.explain(**_query(spark, source, setting))
         yield {
             "events": events,
             "users": setting.users,
@@ -103,7 +103,7 @@ def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
     return path
 
 
-def run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:
+def run(spark: SparkSession, source: Path, setting: Setting, name: Any) -> Row:
     """Run one contender over all files, from an empty checkpoint, and drop the rows."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as place:  # Spark may be writing there still
         start = time.perf_counter()
