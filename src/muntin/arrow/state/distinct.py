@@ -27,7 +27,7 @@ from muntin.kernels.protocol import Longs
 
 GROWTH = 1.5
 """How much larger than its latest occurrences a state may become before those that they stand for are left out."""
-FEW = 5_000
+FEW = 1_000
 """Slices for which nothing is left out."""
 
 
@@ -115,17 +115,15 @@ class _Turn(Turn):
         self.latest_rows = sum(segment.rows for segment in stays)
         return tuple(stays), following
 
-    def _written(
-        self, batches: list[pa.RecordBatch], stays: list[Segment], number: int, pieces: int | None = None
-    ) -> int:
-        """Write slices as segments, without those that later ones among them stand for."""
-        if batches := [batch for batch in batches if batch.num_rows]:
-            merged = self._merged(batches)
-            gone = superseded(_following(Rows(merged, self.job.layout)), self.watermark)
-            needed = np.ones(merged.num_rows, np.bool_)
-            needed[gone] = False
-            batches = [merged.filter(pa.array(needed)) if len(gone) else merged]
-        return super()._written(batches, stays, number, pieces)
+    def _needed(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        """Give open slices without those that later ones among them stand for."""
+        merged = self._merged(batches)
+        gone = superseded(_following(Rows(merged, self.job.layout)), self.watermark)
+        if not len(gone):
+            return merged
+        stays = np.ones(merged.num_rows, np.bool_)
+        stays[gone] = False
+        return merged.filter(pa.array(stays))
 
 
 def _following(rows: Rows) -> Longs:

@@ -61,7 +61,7 @@ def distinct_streams(folder: Path, rounds: int, progress: Progress, events: int 
     warm = Setting(max(DAYS, events // 50), max(1, events // 500))
     for name in CONTENDERS:  # nobody pays for what is compiled and started only once
         run(spark, stream_files(spark, folder, warm), warm, name)
-    for share in (5, 50):
+    for share in (10, 100):
         setting = Setting(events, max(1, events // share))
         source = stream_files(spark, folder, setting)
         runs: dict[str, list[Row]] = {name: [] for name in CONTENDERS}
