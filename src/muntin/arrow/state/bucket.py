@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -85,6 +85,8 @@ class Turn:
     watermark: int
     late: int = 0
     dropped: int = 0
+    compression: ClassVar[str | None] = None
+    """How segments are compressed."""
 
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open."""
@@ -175,7 +177,7 @@ class Turn:
         for part in np.unique(piece):
             chosen = np.flatnonzero(piece == part)
             batch = merged if len(chosen) == len(time) else merged.take(pa.array(chosen))
-            self.store.write(number, pack(batch))
+            self.store.write(number, pack(batch, self.compression))
             stays.append(Segment(number, int(time[chosen].min()), int(time[chosen].max()), len(chosen)))
             number += 1
         return number

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +54,7 @@ class _Turn(Turn):
     job: DistinctJob
     latest_rows: int = 0
     """How many slices there were when those that later ones stand for had last been left out."""
+    compression: ClassVar[str | None] = "lz4"  # keys lie together, and begins are few
 
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open; remember how much was left when that was known."""

@@ -36,10 +36,10 @@ MESSAGE = pa.schema(
 """What goes from the source to a bucket: slices, the latest event time of the whole task, what it sliced by."""
 
 
-def pack(batch: pa.RecordBatch) -> bytes:
-    """Write a batch, schema included."""
+def pack(batch: pa.RecordBatch, compression: str | None = None) -> bytes:
+    """Write a batch, schema included; a compression that Arrow knows may be named."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_batch(batch)
     return bytes(sink.getvalue())
 
