@@ -371,7 +371,7 @@ def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, ou
 @_rounds("contender")
 @click.option(
     "--events",
-    default=500_000,
+    default=2_000_000,
     show_default=True,
     type=click.IntRange(min=100),  # there are 45 days of them
     help="Events of a stream.",

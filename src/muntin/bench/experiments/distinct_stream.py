@@ -55,7 +55,7 @@ def windows() -> list[Window]:
     return [mt.tumbling("1 day"), mt.hopping("7 days", "1 day"), mt.hopping("30 days", "1 day")]
 
 
-def distinct_streams(folder: Path, rounds: int, progress: Progress, events: int = 500_000) -> Iterator[Row]:
+def distinct_streams(folder: Path, rounds: int, progress: Progress, events: int = 2_000_000) -> Iterator[Row]:
     """Yield throughput, micro-batch times and state of every contender, for users that come rarely and often."""
     spark = stream_session()
     warm = Setting(max(DAYS, events // 50), max(1, events // 500))
