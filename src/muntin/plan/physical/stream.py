@@ -32,6 +32,9 @@ from muntin.window import Window
 ASSUMED = Statistics(1_000_000, keys=100, source="assumed; statistics= says better")
 """What a stream is taken for that nothing is known of: it cannot be sampled before it runs."""
 
+RESTORED = 0.3
+"""The share of a member's price that one costs which is read with its set from state, and written again."""
+
 
 class StreamShape(Enum):
     """What is done with the rows of a stream."""
@@ -151,7 +154,8 @@ def stream_amounts(stream: StreamWork, windows: tuple[Window, ...], shape: Strea
     touched = sum(stream.touched(w.slide, ceil(work.copies(w))) for w in windows)
     held = sum(opened.values())
     own = {"state_row": rows * copies * work.wide, "state": touched, "look": batches * held}
-    own["member"] = work.sets * (rows * copies + batches * sum(stream.members(w, stream.behind) for w in windows))
+    restored = batches * sum(stream.members(w, stream.behind) for w in windows)
+    own["member"] = work.sets * (rows * copies + RESTORED * restored)
     if shape is StreamShape.EXPAND:
         return added(own, work.reading(), {"operator": batches}), (State("windows", held),), ()
     each = len(windows)
@@ -171,7 +175,7 @@ def _sliced(
         own = {"operator": 2 * batches, "state_row": (rows + exploded) * work.wide}
         own |= {"state": stream.touched(1 / edges, 1), "passing": load.touched}
         own["look"] = batches * (slices + load.merged)
-        own["member"] = work.sets * (rows * (1 + load.copies) + batches * load.members)
+        own["member"] = work.sets * (rows * (1 + load.copies) + RESTORED * batches * load.members)
         states = State("slices", slices), State("windows", load.merged)
         return added(own, work.reading()), states
     stay = load.longest + stream.behind
