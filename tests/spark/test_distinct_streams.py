@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.bench.experiments.distinct_stream import plain, windows
 from muntin.plan.physical.stream import StreamShape
 from muntin.window import Window
 from tests.spark.cases import assert_same, plain_spark
@@ -58,7 +59,7 @@ def test_random_streams_give_the_rows_of_plain_spark(spark: SparkSession, tmp_pa
     """Random windows, keys and columns, in an order of arrival that the watermark allows, with a restart halfway."""
     r = random.Random(seed)
     replay = Replay(spark, tmp_path)
-    windows = r.sample(
+    asked_windows = r.sample(
         [
             mt.tumbling("10 s"),
             mt.hopping("60 s", "10 s"),
@@ -75,7 +76,7 @@ def test_random_streams_give_the_rows_of_plain_spark(spark: SparkSession, tmp_pa
     asked = {
         "time": "ts",
         "by": by,
-        "windows": windows,
+        "windows": asked_windows,
         "aggregates": [mt.count_distinct(column) for column in columns],
         "watermark": DELAY,
         "strategy": "distinct",
@@ -84,7 +85,13 @@ def test_random_streams_give_the_rows_of_plain_spark(spark: SparkSession, tmp_pa
     end = flush(table, timedelta(seconds=500))
     result = replay.add(*rest[1:], end).run(asked, files=True)
     rows = replay.batch.where(F.col("ts") < F.lit(end["ts"][0].as_py()))
-    assert_same(result.rows, plain_spark(rows, "ts", by, windows, counts(columns)), by, (seed, windows), nullable=False)
+    assert_same(
+        result.rows,
+        plain_spark(rows, "ts", by, asked_windows, counts(columns)),
+        by,
+        (seed, asked_windows),
+        nullable=False,
+    )
 
 
 LATE = [
@@ -165,3 +172,10 @@ def test_a_checkpoint_keeps_its_shape_and_refuses_another_query(spark: SparkSess
     ):
         mt.explain(replay.stream, **ask(aggregates=mt.count_distinct("k")), checkpoint=checkpoint)
     assert ("slices", 3) in [(kept.name, kept.rows) for kept in mt.state(checkpoint, spark)]
+
+
+def test_the_benchmark_compares_like_with_like(spark: SparkSession) -> None:
+    """What it calls plain Spark gives the rows of exact distinct counts."""
+    rows = [(BEGIN + timedelta(hours=5 * n), n * n % 11, f"country {n % 2}") for n in range(200)]
+    df = spark.createDataFrame(rows, "ts timestamp, user bigint, country string")
+    assert_same(plain(df), plain_spark(df, "ts", ["country"], windows(), counts(["user"])), ["country"], nullable=False)
