@@ -24,7 +24,7 @@ ShapeName = Literal[
 ]
 """Shapes of batch plans that may be forced by name, beside the independent one, which is a strategy of its own."""
 
-StreamShapeName = Literal["expand", "chain", "columnar", "ordered"]
+StreamShapeName = Literal["expand", "chain", "columnar", "distinct", "ordered"]
 """Shapes of streams that may be forced by name."""
 
 AnyStrategy = Strategy | ShapeName | StreamShapeName

@@ -391,6 +391,24 @@ def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, ou
     _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds, events=events)
 
 
+@bench.command("distinct-stream")
+@_rounds("contender")
+@click.option(
+    "--events",
+    default=2_000_000,
+    show_default=True,
+    type=click.IntRange(min=100),  # there are 45 days of them
+    help="Events of a stream.",
+)
+@_data
+@_out("distinct-stream")
+def bench_distinct_stream(rounds: int, events: int, data: Path, out: Path) -> None:
+    """Measure exact distinct counts over a stream against plain Spark: throughput and state."""
+    from muntin.bench.experiments.distinct_stream import distinct_streams
+
+    _run("distinct-stream", out, distinct_streams(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
+
+
 @bench.command("soak")
 @click.option(
     "--minutes",

@@ -142,6 +142,16 @@ def results(count: int) -> list[str]:
     return [result(number) for number in range(count)]
 
 
+def item(number: int) -> str:
+    """Name a column whose distinct values are counted."""
+    return f"i{number}"
+
+
+def items(count: int) -> list[str]:
+    """Name so many columns whose distinct values are counted."""
+    return [item(number) for number in range(count)]
+
+
 def watched(number: int) -> str:
     """Name a column or expression that tells windows where to begin and end."""
     return f"x{number}"

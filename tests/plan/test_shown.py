@@ -94,6 +94,13 @@ def stream(*shapes: StreamShape, **options: str) -> StreamPlan:
     return choose_stream(work, WINDOWS, "auto", agreed, shapes, ASKED)
 
 
+def counts() -> StreamPlan:
+    """Choose for a distinct count, which sets or latest occurrences may serve."""
+    work = StreamWork(Work(DENSE, 1, 1, sets=1), 600_000_000)
+    shapes = (StreamShape.EXPAND, StreamShape.CHAIN, StreamShape.DISTINCT)
+    return choose_stream(work, WINDOWS, "auto", StreamOptions("10 minutes"), shapes, (mt.count_distinct("v"),))
+
+
 FRAMED = (
     mt.session_window("30 min", longest="4 h"),
     mt.tumbling(mt.rows(100)),
@@ -155,6 +162,7 @@ PLANS: dict[str, Callable[[], Shown]] = {
     "stream_independent": lambda: stream(StreamShape.INDEPENDENT),
     "stream_expand": lambda: stream(*(shape for shape in STREAMED if shape.updates), output="update", future="1 hour"),
     "stream_chain": lambda: stream(*STREAMED),
+    "stream_distinct": counts,
     "stream_columnar": lambda: stream(*(shape for shape in STREAMED if shape.exact), late="exact"),
     "batch_ordered": lambda: framed_batch("ordered"),
     "batch_source_sessions": lambda: framed_batch("source_sessions"),

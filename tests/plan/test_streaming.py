@@ -34,6 +34,8 @@ def chosen(stream: StreamWork, strategy: str = "auto", **options: Any) -> Stream
     agreed = StreamOptions("10 s", **options)
 
     def allowed(shape: StreamShape) -> bool:
+        if shape is StreamShape.DISTINCT and not stream.work.sets:
+            return False
         return (shape.exact or agreed.late == "drop") and (shape.updates or agreed.output == "append")
 
     return choose_stream(stream, TENS, strategy, agreed, filter(allowed, STREAM_STRATEGIES[strategy]))
@@ -44,6 +46,24 @@ def test_slices_pay_where_they_are_dense() -> None:
     assert chosen(DENSE, "native", late="exact").shape is StreamShape.EXPAND
     assert chosen(DENSE, output="update").shape is StreamShape.EXPAND
     assert [name for name, _ in chosen(SPARSE).alternatives] == [*("columnar", "chain", "expand", "independent")]
+
+
+DAYS = (mt.tumbling("1 day"), mt.hopping("7 days", "1 day"), mt.hopping("30 days", "1 day"))
+
+
+def test_sets_of_many_windows_are_dearer_than_latest_occurrences() -> None:
+    """Active users: the more windows, the more sets; the latest occurrences of users are one state for all."""
+    active = StreamWork(Work(Statistics(2_000_000, 5, span="60 days", batch=40_000), keys=1, sets=1), 3_600_000_000)
+
+    def ratio(windows: tuple[mt.Window, ...]) -> float:
+        return price(active, windows, StreamShape.CHAIN)[0] / price(active, windows, StreamShape.DISTINCT)[0]
+
+    assert ratio(DAYS) > 3
+    assert 2 * ratio(DAYS[:1]) < ratio(DAYS)
+    (kept,) = price(active, DAYS, StreamShape.DISTINCT)[1]
+    assert kept.rows == pytest.approx(2_000_000 * 31.2 / 60, rel=0.02)  # a month, an hour and a micro-batch
+    twice = StreamWork(Work(active.work.statistics, 2, keys=1, sets=2), active.delay)
+    assert price(twice, DAYS, StreamShape.DISTINCT)[1][0].rows == 2 * kept.rows
 
 
 def test_state_follows_windows_watermark_and_micro_batches() -> None:

@@ -20,7 +20,7 @@ from tests.spark.patience import PATIENT
 from tests.spark.streams import Event, Replay, events
 
 FOLDER = Path(__file__).parent / "checkpoints"
-SHAPES = ("independent", "expand", "chain", "columnar", "ordered")
+SHAPES = ("independent", "expand", "chain", "columnar", "distinct", "ordered")
 
 
 def pairs(state: tuple[int, int], time: int) -> tuple[tuple[int, int], int, int]:
@@ -49,15 +49,20 @@ EARLIER = doubled((1, "a", 5), (31, "A", 7), (50, None, 1), (70, "b", -3))
 """What the checkpoints have seen; the watermark has closed no window."""
 
 
+AGGREGATES = [
+    *(mt.min("v").alias("low"), mt.sum("v"), mt.avg("v"), mt.count(), mt.max("k").alias("last")),
+    *(mt.sum("d"), mt.avg("d")),
+]
+COUNTS = [mt.count_distinct("v"), mt.count_distinct("d").alias("ds")]
+"""What the shape that counts items is asked for."""
+
+
 def ask(shape: str) -> dict[str, Any]:
     return {
         "time": "ts",
         "by": [F.lower("k").alias("k")],
         "windows": [*WINDOWS, *FRAMED] if shape == "ordered" else WINDOWS,
-        "aggregates": [
-            *(mt.min("v").alias("low"), mt.sum("v"), mt.avg("v"), mt.count(), mt.max("k").alias("last")),
-            *(mt.sum("d"), mt.avg("d")),
-        ],
+        "aggregates": COUNTS if shape == "distinct" else AGGREGATES,
         "watermark": "100 s",
         "strategy": shape,
     }

@@ -108,7 +108,7 @@ def test_a_named_shape_is_that_shape_or_an_error(spark: SparkSession, stream: Da
     with pytest.raises(
         mt.UnsupportedError, match=f"strategy '{strategy}' needs kernels, and no kernel knows count_dist"
     ):
-        explain(stream, strategy=strategy, aggregates=[mt.count_distinct("v")])
+        explain(stream, strategy=strategy, aggregates=[mt.count_distinct("v"), mt.sum("v")])
     spark.conf.set(PROVIDER, ROCKSDB.replace("RocksDB", "HDFSBacked"))
     try:
         with pytest.raises(mt.QueryError, match=rf"strategy '{strategy}' needs RocksDB .* Set spark\.conf\.set\("):

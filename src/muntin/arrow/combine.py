@@ -148,7 +148,7 @@ def _reduced(rows: Rows, level: Level, starts: Longs) -> pa.RecordBatch:
 def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
     """Sort a batch by key and time, unless it is."""
     time = batch[layout.when].to_numpy()
-    codes = key_codes([batch[key] for key in layout.keys], len(time))
+    codes = _ordered_codes([batch[key] for key in layout.keys], len(time))
     in_order = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (time[1:] >= time[:-1]))
     if in_order.all():
         return batch
@@ -156,11 +156,20 @@ def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
 
 
 def key_codes(keys: list[pa.Array], rows: int) -> Longs:
-    """Give rows numbers that are equal where their keys are."""
-    codes = np.zeros(rows, np.int64)
+    """Give rows numbers from 0 on that are equal where their keys are."""
+    codes = _ordered_codes(keys, rows)
+    return np.unique(codes, return_inverse=True)[1] if len(keys) > 1 else codes
+
+
+def _ordered_codes(keys: list[pa.Array], rows: int) -> Longs:
+    """Give rows numbers that are equal where their keys are; those of equal first keys lie together."""
+    codes, size = np.zeros(rows, np.int64), 1
     for key in keys:
         encoded = key.dictionary_encode()
         if len(encoded.dictionary) + encoded.null_count > 1:
             values = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-            codes = np.unique(codes * (len(encoded.dictionary) + 1) + values, return_inverse=True)[1]
+            if size * (len(encoded.dictionary) + 1) > 2**62:
+                codes, size = np.unique(codes, return_inverse=True)[1], rows
+            codes = codes * (len(encoded.dictionary) + 1) + values
+            size *= len(encoded.dictionary) + 1
     return codes

@@ -21,8 +21,9 @@ a tree, and `reduce_ranges`, which plans on Spark use, any ranges whose ends nev
 them all.
 
 Beside them `spans` finds the rows of instances and `preceding` those that a row looks back on, by two pointers, and
-`slices` the slices of rows; `sliced` is the reference for windows from slices by panes, pairs and Cutty. The room
-`cutty` has Cutty's loop for windows of any kind, whose ranges may begin before those of windows that ended earlier.
+`slices` the slices of rows; `occurrences` counts distinct items by the latest occurrence of each; `sliced` is the
+reference for windows from slices by panes, pairs and Cutty. The room `cutty` has Cutty's loop for windows of any kind,
+whose ranges may begin before those of windows that ended earlier.
 Compiled code checks nothing while it runs: `entrance` checks ranges, sizes, types and shapes before it begins, and
 gives values 64 bits.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +18,10 @@ import pyarrow as pa
 from muntin import names
 from muntin.arrow.batches import Rows, joined
 from muntin.arrow.combine import merged_slices
-from muntin.arrow.state.emit import emit, forest, needed, times
+from muntin.arrow.state.emit import Emission, along_forest
 from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
-from muntin.arrow.state.terms import Due, Term, any_closed, any_open, kept
+from muntin.arrow.state.terms import Term, any_closed, any_open, kept
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
@@ -85,6 +85,8 @@ class Turn:
     watermark: int
     late: int = 0
     dropped: int = 0
+    compression: ClassVar[str | None] = None
+    """How segments are compressed."""
 
     def run(self, news: News) -> Outcome:
         """Take what is new, give what is due, keep what is open."""
@@ -93,11 +95,8 @@ class Turn:
         _check_kinds(terms)
         _check_slices(terms, news.grids)
         fresh = self._accepted(news.slices, terms)
-        due = _due(terms, before.watermark, self.watermark)
-        windows = tuple(dict.fromkeys(term.window for term in terms))
-        readers = forest(windows, self.job.overlap) if windows else ()
-        starts = needed(readers, due)
-        read = times(readers, starts)
+        emission = self._emission(terms)
+        read = emission.read
         loaded = {
             segment: self._read(segment)
             for segment in before.segments
@@ -107,12 +106,16 @@ class Turn:
         within = [_within(batch, read) for batch in (*fresh, *loaded.values())] if read else []
         if within := [batch for batch in within if batch.num_rows]:
             rows = Rows(self._merged(within), self.job.layout)
-            messages = tuple(_messages(emit(rows, readers, starts, due), terms))
+            messages = tuple(_messages(emission.give(rows), terms))
         segments, following = self._kept(fresh, loaded, terms)
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
         known = taken(before, news.changes)
         head = Head(before.fingerprint, terms, watermark, latest, segments, following, *known)
         return Outcome(head, messages, self.late, self.dropped)
+
+    def _emission(self, terms: Sequence[Term]) -> Emission:
+        """Say what is due, and how it is made of slices."""
+        return along_forest(terms, self.job.overlap, self.head.watermark, self.watermark)
 
     def _accepted(self, slices: Iterable[bytes], terms: Sequence[Term]) -> list[pa.RecordBatch]:
         """Unpack slices, count their late rows, and leave out what no open instance has."""
@@ -164,7 +167,7 @@ class Turn:
         batches = [batch for batch in batches if batch.num_rows]
         if not batches:
             return number
-        merged = self._merged(batches)
+        merged = self._needed(batches)
         time = _times(merged)
         parts = pieces or max(1, len(time) // PIECE)
         cuts = np.unique(np.quantile(time, np.arange(1, parts) / parts).astype(np.int64)) if parts > 1 else np.array([])
@@ -174,7 +177,7 @@ class Turn:
         for part in np.unique(piece):
             chosen = np.flatnonzero(piece == part)
             batch = merged if len(chosen) == len(time) else merged.take(pa.array(chosen))
-            self.store.write(number, pack(batch))
+            self.store.write(number, pack(batch, self.compression))
             stays.append(Segment(number, int(time[chosen].min()), int(time[chosen].max()), len(chosen)))
             number += 1
         return number
@@ -186,6 +189,10 @@ class Turn:
     def _open(self, batch: pa.RecordBatch, terms: Sequence[Term]) -> pa.RecordBatch:
         stays = kept(terms, _times(batch), self.watermark)
         return batch if stays.all() else batch.filter(pa.array(stays))
+
+    def _needed(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+        """Give what of open slices is written."""
+        return self._merged(batches)
 
     def _merged(self, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
         return merged_slices(_alike(batches), self.job.layout)
@@ -252,17 +259,6 @@ def _check_slices(terms: Iterable[Term], grids: Iterable[tuple[Grid, ...]]) -> N
                     "folder that all workers see at once and from which nothing is removed, and start the query again. "
                     f"If the checkpoint is an old copy, remove {REPORTS} in the registry's folder first."
                 )
-
-
-def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
-    """Give the instances that are due, by the place of their window among all windows; several terms may have one."""
-    places: dict[Window, int] = {}
-    due: dict[int, list[Due]] = {}
-    for term in terms:
-        place = places.setdefault(term.window, len(places))
-        if instances := term.due(after, by):
-            due.setdefault(place, []).append(instances)
-    return due
 
 
 def _within(batch: pa.RecordBatch, read: tuple[int, int]) -> pa.RecordBatch:

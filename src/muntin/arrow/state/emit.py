@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -10,9 +11,38 @@ import pyarrow as pa
 
 from muntin.arrow.batches import Rows
 from muntin.arrow.forest import Reader, instances, level_of, readers_of, walk
-from muntin.arrow.state.terms import Due
+from muntin.arrow.state.terms import Due, Term
 from muntin.plan.physical.stream import slice_forest
 from muntin.window import Starts, Window
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What is due: the time of the slices that it needs, and how instances are made of them."""
+
+    read: tuple[int, int] | None
+    """The first time whose slices are needed, and the end of the last; None if nothing is due."""
+    give: Callable[[Rows], Iterator[pa.RecordBatch]]
+
+
+def along_forest(terms: Sequence[Term], overlap: bool, after: int, by: int) -> Emission:
+    """Say which instances one watermark has left open and another closes, and let windows read one another."""
+    due = _due(terms, after, by)
+    windows = tuple(dict.fromkeys(term.window for term in terms))
+    readers = forest(windows, overlap) if windows else ()
+    starts = needed(readers, due)
+    return Emission(times(readers, starts), lambda rows: emit(rows, readers, starts, due))
+
+
+def _due(terms: Iterable[Term], after: int, by: int) -> Mapping[int, Sequence[Due]]:
+    """Give the instances that are due, by the place of their window among all windows; several terms may have one."""
+    places: dict[Window, int] = {}
+    due: dict[int, list[Due]] = {}
+    for term in terms:
+        place = places.setdefault(term.window, len(places))
+        if instances := term.due(after, by):
+            due.setdefault(place, []).append(instances)
+    return due
 
 
 @lru_cache(maxsize=64)

@@ -55,10 +55,14 @@ class Head:
     """The newest change of the registry that has come."""
     missing: tuple[int, ...] = ()
     """Older changes that have not come yet: where a file system shows files late."""
+    latest_rows: int = 0
+    """How many slices there were when those that later ones stand for had last been left out, where that is done."""
 
     def to_json(self) -> str:
         """Write the head as text."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not self.latest_rows:  # other states are written as before
+            del plain["latest_rows"]
         own = {"fingerprint": self.fingerprint.to_dict(), "terms": [term.to_dict() for term in self.terms]}
         return json.dumps(plain | own)
 

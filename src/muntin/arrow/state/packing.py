@@ -6,7 +6,7 @@ Spark sees a number and some bytes; every type stays in Arrow on its way from th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,10 +36,10 @@ MESSAGE = pa.schema(
 """What goes from the source to a bucket: slices, the latest event time of the whole task, what it sliced by."""
 
 
-def pack(batch: pa.RecordBatch) -> bytes:
-    """Write a batch, schema included."""
+def pack(batch: pa.RecordBatch, compression: str | None = None) -> bytes:
+    """Write a batch, schema included; a compression that Arrow knows may be named."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_batch(batch)
     return bytes(sink.getvalue())
 
@@ -67,6 +67,8 @@ class Packing:
     """The folder of a registry that says what to slice by."""
     query: Callable[[], str] = str
     """Gives the id of the query that this is a task of, which a registry knows it by."""
+    items: tuple[str, ...] = ()
+    """Keys that are items to be counted; of several, a row has one at a time."""
 
     @property
     def wide(self) -> ColumnLayout:
@@ -102,7 +104,8 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
         for batch in batches:
             if batch.num_rows:
                 latest = max(latest, pc.max(batch[wide.time]).as_py())
-                yield batch.append_column(names.COUNT, pa.array(np.ones(batch.num_rows, np.int64)))
+                single = batch.append_column(names.COUNT, pa.array(np.ones(batch.num_rows, np.int64)))
+                yield apart(single, packing.items) if len(packing.items) > 1 else single
 
     waiting: list[pa.RecordBatch] = []
     for slices in slices_at_source(counted(), SliceTask(wide, grids)):
@@ -116,6 +119,30 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
     packed = {} if merged is None else _by_bucket(merged)
     empty = dict.fromkeys(range(len(packing.labels)), b"")
     yield _message(empty | packed, packing, latest, told)
+
+
+def apart(batch: pa.RecordBatch, items: Sequence[str]) -> pa.RecordBatch:
+    """Give every row once for each of its items, with no other; it counts as one row, and stays if it has no item.
+
+    >>> rows = pa.RecordBatch.from_pydict({"i0": [1, None, None], "i1": [5, 6, None], "n": [1, 1, 1]})
+    >>> apart(rows, ("i0", "i1")).to_pylist()
+    [{'i0': 1, 'i1': None, 'n': 1}, {'i0': None, 'i1': 5, 'n': 0}, {'i0': None, 'i1': 6, 'n': 1}, \
+{'i0': None, 'i1': None, 'n': 1}]
+    """
+    seen = np.zeros(batch.num_rows, np.bool_)
+    parts = []
+    for place, name in enumerate(items):
+        has = np.asarray(batch[name].is_valid())
+        chosen = np.flatnonzero(has if place < len(items) - 1 else has | ~seen)
+        part = batch.take(pa.array(chosen))
+        for other in items:
+            if other != name:
+                column = part.schema.get_field_index(other)
+                part = part.set_column(column, other, pa.nulls(len(chosen), part.schema.types[column]))
+        column = part.schema.get_field_index(names.COUNT)
+        parts.append(part.set_column(column, names.COUNT, pa.array((~seen[chosen]).astype(np.int64))))
+        seen |= has
+    return joined(parts)
 
 
 def _by_bucket(slices: pa.RecordBatch) -> dict[int, bytes]:

@@ -32,6 +32,9 @@ from muntin.window import Window
 ASSUMED = Statistics(1_000_000, keys=100, source="assumed; statistics= says better")
 """What a stream is taken for that nothing is known of: it cannot be sampled before it runs."""
 
+RESTORED = 0.3
+"""The share of a member's price that one costs which is read with its set from state, and written again."""
+
 
 class StreamShape(Enum):
     """What is done with the rows of a stream."""
@@ -40,17 +43,18 @@ class StreamShape(Enum):
     EXPAND = "rows exploded into their windows, one aggregation with state"
     CHAIN = "slices until the watermark closes them, then exploded into their windows and merged"
     COLUMNAR = "open slices of many keys packed together, combined by kernels"
+    DISTINCT = "the latest occurrences of items packed together, counted for all windows"
     ORDERED = "rows wait for the watermark, packed, and are then read in order, key by key"
 
     @property
     def needs_merge(self) -> bool:
         """Whether partials are merged, and not rows aggregated."""
-        return self.uses_slices
+        return self in (StreamShape.CHAIN, StreamShape.COLUMNAR)
 
     @property
     def uses_slices(self) -> bool:
         """Whether rows are put into slices, and windows together from them."""
-        return self in (StreamShape.CHAIN, StreamShape.COLUMNAR)
+        return self in (StreamShape.CHAIN, StreamShape.COLUMNAR, StreamShape.DISTINCT)
 
     @property
     def updates(self) -> bool:
@@ -68,13 +72,13 @@ class StreamShape(Enum):
         return self is StreamShape.INDEPENDENT
 
 
-PERIODIC: tuple[StreamShape, ...] = tuple(shape for shape in StreamShape if shape is not StreamShape.ORDERED)
-"""The shapes of windows on a grid of time alone."""
+PERIODIC = (StreamShape.INDEPENDENT, StreamShape.EXPAND, StreamShape.CHAIN, StreamShape.COLUMNAR)
+"""The shapes of windows on a grid of time alone, whatever the aggregates."""
 STREAM_NATIVE = (StreamShape.EXPAND, StreamShape.CHAIN)
 STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
-    "auto": PERIODIC,
+    "auto": (*PERIODIC, StreamShape.DISTINCT),
     "native": STREAM_NATIVE,
-    "kernel": (StreamShape.COLUMNAR,),
+    "kernel": (StreamShape.COLUMNAR, StreamShape.DISTINCT),
 } | {shape.name.lower(): (shape,) for shape in StreamShape}
 """The shapes that may be chosen under each name."""
 
@@ -150,6 +154,8 @@ def stream_amounts(stream: StreamWork, windows: tuple[Window, ...], shape: Strea
     touched = sum(stream.touched(w.slide, ceil(work.copies(w))) for w in windows)
     held = sum(opened.values())
     own = {"state_row": rows * copies * work.wide, "state": touched, "look": batches * held}
+    restored = batches * sum(stream.members(w, stream.behind) for w in windows)
+    own["member"] = work.sets * (rows * copies + RESTORED * restored)
     if shape is StreamShape.EXPAND:
         return added(own, work.reading(), {"operator": batches}), (State("windows", held),), ()
     each = len(windows)
@@ -169,11 +175,16 @@ def _sliced(
         own = {"operator": 2 * batches, "state_row": (rows + exploded) * work.wide}
         own |= {"state": stream.touched(1 / edges, 1), "passing": load.touched}
         own["look"] = batches * (slices + load.merged)
+        own["member"] = work.sets * (rows * (1 + load.copies) + RESTORED * batches * load.members)
         states = State("slices", slices), State("windows", load.merged)
         return added(own, work.reading()), states
-    slices = stream.kept(1 / edges, 1, load.longest + stream.behind)
-    own = {"operator": batches, "python": 2 * batches, "state_python": batches, "packed": batches * slices}
-    return added(own, work.reading(), work.sent_rows(), work.returned(load.out)), (State("packed slices", slices),)
+    stay = load.longest + stream.behind
+    if shape is StreamShape.DISTINCT:
+        kept = State("packed items, if none comes twice", stream.arriving(stay))
+    else:
+        kept = State("packed slices", stream.kept(1 / edges, 1, stay))
+    own = {"operator": batches, "python": 2 * batches, "state_python": batches, "packed": batches * kept.rows}
+    return added(own, work.reading(), work.sent_rows(), work.returned(load.out)), (kept,)
 
 
 def sliced_in_queries(
@@ -245,6 +256,8 @@ def _between(stream: StreamWork, shape: StreamShape, grids: tuple[Grid, ...]) ->
     """Estimate the slices that go from the first step to the second: closed ones, or those of every micro-batch."""
     if not grids:
         return 0
+    if shape is StreamShape.DISTINCT:
+        return stream.work.statistics.rows
     closed = stream.work.slices(grids)
     return closed if shape is StreamShape.CHAIN else stream.touched(1 / density(grids), 1)
 

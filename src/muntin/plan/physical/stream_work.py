@@ -50,6 +50,18 @@ class StreamWork:
         marks = s.keys * max(1.0, float(s.rate) * stay) * copies
         return self.work.occupied(s.keys * max(1.0, stay / slide), marks)
 
+    def arriving(self, stay: float) -> float:
+        """Count the rows that come in some time, of all aggregates whose partials are sets."""
+        return self.work.sets * self.work.statistics.rows * min(1.0, stay / max(1, self.work.statistics.span))
+
+    def members(self, window: Window, behind: float = 0) -> float:
+        """Count the values in the sets of a window's open instances, of one aggregate, if none comes twice.
+
+        An instance is half full on average, and stays full until the watermark has passed it.
+        """
+        s = self.work.statistics
+        return s.rows * min(1.0, (window.range / 2 + behind) / max(1, s.span)) * self.work.copies(window)
+
     def touched(self, slide: float, copies: float) -> float:
         """Estimate the groups that micro-batches change, each counted once in every micro-batch that changes it."""
         s = self.work.statistics
@@ -65,6 +77,7 @@ class StreamWork:
             sum(self.kept(window.slide, work.copies(window), window.range) for window in windows),
             sum(work.instances(window) for window in windows),
             max(window.longest for window in windows),
+            sum(self.members(window) for window in windows),
         )
 
 
@@ -82,6 +95,8 @@ class StreamLoad:
     """Result rows."""
     longest: int
     """How long an instance may last."""
+    members: float
+    """Values in the sets of instances that wait, of one aggregate whose partials are sets."""
 
     def __add__(self, other: StreamLoad) -> StreamLoad:
         """Put windows together that are not cut yet."""
@@ -91,4 +106,5 @@ class StreamLoad:
             self.merged + other.merged,
             self.out + other.out,
             max(self.longest, other.longest),
+            self.members + other.members,
         )

@@ -12,7 +12,7 @@ from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.stream import ASSUMED, PERIODIC, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
+from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
@@ -20,6 +20,7 @@ from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import columnar
+from muntin.spark.stream.distinct import counted, distinct, distinct_obstacle
 from muntin.spark.stream.fingerprints import fingerprint, of_window
 from muntin.spark.stream.shapes import chain, expand, independent
 from muntin.spark.stream.watermark import REUSE, shares_a_shuffle
@@ -38,10 +39,10 @@ def plan_stream(
 
     A strategy that names one shape gets that shape, or an error that says what stands in its way.
     """
+    named, origin = _named(source, strategy), f"strategy {strategy!r}"
     obstacles: dict[StreamShape, Obstacle] = {
-        shape: obstacle for shape in PERIODIC if (obstacle := _obstacle(source, shape, options))
+        shape: obstacle for shape in named if (obstacle := _obstacle(source, shape, options))
     }
-    named, origin = STREAM_STRATEGIES[strategy], f"strategy {strategy!r}"
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
     if all(shape in obstacles for shape in named):
@@ -52,10 +53,17 @@ def plan_stream(
         statistics = sampled(source) if len(allowed) > 1 else ASSUMED
     columns = len(source.events.partials) or len(source.events.recipes)
     delay = options.watermark or Duration(0)
-    work = StreamWork(Work(statistics, columns, len(source.events.keys)), delay)
+    work = StreamWork(Work(statistics, columns, len(source.events.keys), sets=len(counted(source))), delay)
     plan = choose_stream(work, source.query.periodic, strategy, options, allowed, source.query.aggregates)
     taken_up(kept, _fingerprint(source, plan))
     return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
+
+
+def _named(source: Source, strategy: str) -> tuple[StreamShape, ...]:
+    """Give the shapes that may be chosen; one that only counts items is none of several if there is more to do."""
+    shapes = STREAM_STRATEGIES[strategy]
+    only_counts = len(counted(source)) == len(source.query.aggregates)
+    return tuple(one for one in shapes if only_counts or one is not StreamShape.DISTINCT or len(shapes) == 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +90,10 @@ def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obs
             f"spark.conf.set({REUSE!r}, 'false') before the query starts.",
             UnsupportedError,
         )
-    if shape is StreamShape.COLUMNAR:
+    if shape in (StreamShape.COLUMNAR, StreamShape.DISTINCT):
         if source.events.frame.sparkSession.conf.get(PROVIDER, "") != ROCKSDB:
             return Obstacle("needs RocksDB for its state", f"Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
-        if reason := obstacle(source.events):
+        if reason := obstacle(source.events) if shape is StreamShape.COLUMNAR else distinct_obstacle(source):
             return Obstacle(f"needs kernels, and {reason}", error=UnsupportedError)
     return None
 
@@ -115,7 +123,7 @@ def _fingerprint(source: Source, plan: StreamPlan) -> Fingerprint:
     match plan.shape:
         case StreamShape.INDEPENDENT:
             return fingerprint(source, name, plan.windows, None)
-        case StreamShape.COLUMNAR:
+        case StreamShape.COLUMNAR | StreamShape.DISTINCT:
             return fingerprint(source, name, plan.windows, buckets_of(source))
     return fingerprint(source, name, None, None)
 
@@ -140,6 +148,8 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
             return expand(source, plan.windows, mark)
         case StreamShape.CHAIN:
             return chain(source, plan.windows, plan.grids, mark)
+        case StreamShape.DISTINCT:
+            return distinct(source, plan.windows, mark)
     return columnar(source, plan.windows, mark)
 
 

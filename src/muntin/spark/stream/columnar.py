@@ -75,20 +75,19 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
         kept,
         tuple(Term(numbers[window], window, window.label) for window in asked),
     )
-    packed = mapped(_numbered(source, buckets), packed_at_source, packing, PACKED, source.events.shared)
+    partials = [name for name in source.events.partials if name not in source.events.shared]
+    rows = numbered(source, source.events.lifted, buckets, partials)
+    packed = mapped(rows, packed_at_source, packing, PACKED, source.events.shared)
     packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(changes(source, registry, labels))
-    stepped = Buckets(job, labels[0], folder)
-    given = packed.groupBy(names.BUCKET).transformWithState(stepped, GIVEN, "append", "eventTime")
-    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
-    given = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
+    given = stepped(packed, Buckets(job, labels[0], folder))
     schema = window_schema(source.events)
     if registry is None:
-        rows = mapped(given.select(names.DATA), unpacked, False, schema)
+        rows = mapped(given, unpacked, False, schema)
         return source.finish(rows, source.events.lowered())
     known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
-    rows = mapped(given.select(names.DATA), unpacked, True, T.StructType([*known, *schema]))
+    rows = mapped(given, unpacked, True, T.StructType([*known, *schema]))
     return source.finish_with(rows, source.events.lowered(), names.LABEL, names.RANGE)
 
 
@@ -96,6 +95,11 @@ def check_columnar(source: Source) -> None:
     """Refuse what cannot run, and say what to do."""
     if reason := obstacle(source.events):
         raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
+    check_packed(source)
+
+
+def check_packed(source: Source) -> None:
+    """Refuse a stream whose state cannot be packed, and say what to do."""
     if DELAY not in source.events.frame.schema[names.TIMESTAMP].metadata:
         time = source.query.time
         raise QueryError(f"the stream has no watermark. Add df.withWatermark({time!r}, '10 minutes').")
@@ -103,12 +107,19 @@ def check_columnar(source: Source) -> None:
         raise QueryError(f"columnar state needs RocksDB. Set spark.conf.set({PROVIDER!r}, {ROCKSDB!r}).")
 
 
-def _numbered(source: Source, buckets: int) -> DataFrame:
-    """Give rows as partials of themselves, with the number of their bucket."""
+def numbered(source: Source, rows: DataFrame, buckets: int, others: Iterable[str]) -> DataFrame:
+    """Give the time, the number of the bucket, the keys and other columns of rows."""
     hashed = F.xxhash64(*source.events.keys) if source.events.keys else F.lit(0).cast("long")
     bucket = F.pmod(hashed, F.lit(buckets)).cast("int")
-    partials = [name for name in source.events.partials if name not in source.events.shared]
-    return source.events.lifted.select(names.TIME, bucket.alias(names.BUCKET_NUMBER), *source.events.keys, *partials)
+    return rows.select(names.TIME, bucket.alias(names.BUCKET_NUMBER), *source.events.keys, *others)
+
+
+def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
+    """Send messages to their buckets, count late rows, and give packed instances."""
+    given = packed.groupBy(names.BUCKET).transformWithState(buckets, GIVEN, "append", "eventTime")
+    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
+    counted = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
+    return counted.select(names.DATA)
 
 
 def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:

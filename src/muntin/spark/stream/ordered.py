@@ -6,7 +6,6 @@ rows → one Arrow message per task and bucket → state per bucket → instance
 from __future__ import annotations
 
 from dataclasses import replace
-from uuid import uuid4
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -20,7 +19,7 @@ from muntin.fingerprint import Fingerprint
 from muntin.registry import WindowRegistry
 from muntin.spark.batch.ordered import frame_task, instance_schema
 from muntin.spark.input.source import Source
-from muntin.spark.stream.columnar import GIVEN, LATE_METRIC, PACKED, Buckets, changes, check_columnar
+from muntin.spark.stream.columnar import PACKED, Buckets, changes, check_columnar, stepped
 from muntin.spark.workers.passage import mapped
 
 
@@ -36,16 +35,13 @@ def ordered(source: Source, kept: Fingerprint, registry: WindowRegistry | None =
         task, folder = replace(task, framings=()), str(registry.path)
         rows = rows.unionByName(changes(source, registry, labels))
     job = FrameJob(task, kept, order, registered=registry is not None, watches=_watches(source))
-    stepped = Buckets(job, labels[0], folder, frame_step)
-    given = rows.groupBy(names.BUCKET).transformWithState(stepped, GIVEN, "append", "eventTime")
-    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
-    given = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
+    given = stepped(rows, Buckets(job, labels[0], folder, frame_step))
     schema = instance_schema(source)
     if registry is None:
-        instances = mapped(given.select(names.DATA), unpacked, False, schema)
+        instances = mapped(given, unpacked, False, schema)
         return source.finish_framed(instances, source.events.lowered())
     known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
-    instances = mapped(given.select(names.DATA), unpacked, True, T.StructType([*known, *schema]))
+    instances = mapped(given, unpacked, True, T.StructType([*known, *schema]))
     return source.finish_framed(instances, source.events.lowered(), names.LABEL)
 
 
