@@ -38,7 +38,7 @@ from muntin.aggregates.functions import (
     var_pop,
     variance,
 )
-from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
+from muntin.errors import InternalError, MuntinError, MuntinWarning, QueryError, UnsupportedError
 from muntin.plan import Plan, plan
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         aggregate,
         explain,
         explain_rolling,
+        join,
         progress,
         rolling,
         session,
@@ -83,6 +84,7 @@ __all__ = [
     "InternalError",
     "Kept",
     "MuntinError",
+    "MuntinWarning",
     "PhysicalPlan",
     "Plan",
     "Progress",
@@ -116,6 +118,7 @@ __all__ = [
     "explain_rolling",
     "first",
     "hopping",
+    "join",
     "landmark",
     "last",
     "max",
@@ -156,6 +159,7 @@ _SPARK = (
     "aggregate",
     "explain",
     "explain_rolling",
+    "join",
     "progress",
     "rolling",
     "session",

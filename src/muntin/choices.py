@@ -31,6 +31,8 @@ AnyStrategy = Strategy | ShapeName | StreamShapeName
 RollingStrategy = Literal["auto", "independent", "kernel"]
 Layout = Literal["long", "wide"]
 Late = Literal["drop", "exact"]
+How = Literal["inner", "left"]
+Direction = Literal["both", "forward"]
 Output = Literal["append", "update"]
 
 Algorithm = Literal["independent", "shared", "factor", "optimal", "best"]

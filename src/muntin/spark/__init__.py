@@ -1,5 +1,6 @@
-"""Everything that imports PySpark: mt.aggregate, mt.explain, mt.rolling, mt.session, and what belongs to streams."""
+"""Everything that imports PySpark: mt.aggregate, mt.rolling, mt.join, mt.session, and what belongs to streams."""
 
+from muntin.spark.joins.run import join
 from muntin.spark.rolling_windows.run import explain_rolling, rolling
 from muntin.spark.run import aggregate, explain
 from muntin.spark.sessions import session
@@ -14,6 +15,7 @@ __all__ = [
     "aggregate",
     "explain",
     "explain_rolling",
+    "join",
     "progress",
     "rolling",
     "session",

@@ -1,0 +1,76 @@
+"""Pairs within ranges: a band join over stretches of time, so that no key's rows all meet one another.
+
+The time of a key is cut into stretches. A row of one side is in the stretch that has its time; a row of the other side
+is put into every stretch that may have a partner of it. Both meet by key and stretch, and the distance decides. Each
+pair meets once, since one of its rows is in one stretch only. A key with many rows is spread over its stretches.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from muntin import names
+from muntin.pairing import WITHIN, Band, Ranges
+from muntin.spark.input.source import literal
+from muntin.spark.input.statistics import estimated_rows
+from muntin.spark.joins.request import Request, Side
+
+
+def within_ranges(request: Request, ranges: Ranges) -> DataFrame:
+    """Give every pair within the longest range once, with the label of the shortest range that holds it."""
+    return request.named(banded(request), shortest(request, ranges))
+
+
+def shortest(request: Request, ranges: Ranges) -> Column:
+    """Give the label of the shortest range that holds a pair; null where a left row has no partner."""
+    left, right = request.times
+    named = zip(ranges.lengths, ranges.labels, strict=True)
+    cases = [f"WHEN abs({right} - {left}) <= {length}L THEN {literal(label)}" for length, label in named]
+    text = f"CASE {' '.join(cases)} END"
+    return F.expr(text if request.outer else f"coalesce({text}, '')").alias(WITHIN)
+
+
+def banded(request: Request) -> DataFrame:
+    """Give all pairs that the band holds, columns of both sides under safe names; left rows without any, if outer."""
+    band, length = request.band, stretch_length(request.band)
+    left, right = request.sides
+    copied = right if request.outer or not _is_smaller(left, right) else left
+    kept = left if copied is right else right
+    # The left rows that a right row may meet are from `after` before it to `before` after it.
+    reach = band if copied is left else Band(band.after, band.before)
+    one = kept.rows(f"{_begin(names.TIME, length)} AS {kept.safe(names.BAND)}")
+    other = copied.rows(f"explode({_begins(names.TIME, reach, length)}) AS {copied.safe(names.BAND)}")
+    frames = {kept.prefix: one, copied.prefix: other}
+    condition = (
+        f"{request.equal_keys} AND {left.safe(names.BAND)} = {right.safe(names.BAND)} AND {near(request, request.band)}"
+    )
+    return frames[left.prefix].join(frames[right.prefix], F.expr(condition), request.how)
+
+
+def near(request: Request, band: Band) -> str:
+    """Give the condition that the times of two rows are in the band."""
+    left, right = request.times
+    return f"{right} BETWEEN {left} - {band.before}L AND {left} + {band.after}L"
+
+
+def stretch_length(band: Band) -> int:
+    """Give the length of a stretch: as long as the band, a row is put into two of them."""
+    return max(1, band.width)
+
+
+def _is_smaller(one: Side, other: Side) -> bool:
+    """Tell whether Spark takes a side for clearly smaller than the other; streams it does not know."""
+    if one.is_streaming or other.is_streaming:
+        return False
+    return 2 * estimated_rows(one.events.frame) < estimated_rows(other.events.frame)
+
+
+def _begin(time: str, length: int) -> str:
+    return f"({time} - pmod({time}, {length}L))"
+
+
+def _begins(time: str, reach: Band, length: int) -> str:
+    """Give the begins of all stretches from some time before a time to some time after it."""
+    first, last = _begin(f"({time} - {reach.before}L)", length), _begin(f"({time} + {reach.after}L)", length)
+    return f"sequence({first}, {last}, {length}L)"
