@@ -37,9 +37,10 @@ def warn_of_many(request: Request, most: int | None) -> None:
     span = max(side.span for side in known)
     unit = next((unit for unit in UNITS.values() if span >= 10 * unit), 1)  # two digits are enough
     warnings.warn(
-        f"the join would give about {_short(rows)} rows: {sizes} rows of about {keys:,} keys over {Duration(span - span % unit)}, by the first "
-        f"{SAMPLE:,} rows of each side. Use shorter ranges, more columns in on=, or windows= with aggregates=, which "
-        f"need no pairs. most_pairs={_power(rows)} or None keeps this from being said.",
+        f"the join would give about {_short(rows)} rows: {sizes} rows of about {keys:,} keys over "
+        f"{Duration(span - span % unit)}, by the first {SAMPLE:,} rows of each side. Use shorter ranges, more columns "
+        "in on=, or windows= with aggregates=, which need no pairs. "
+        f"most_pairs={_power(rows)} or None keeps this from being said.",
         MuntinWarning,
         stacklevel=3,
     )

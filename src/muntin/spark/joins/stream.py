@@ -6,6 +6,9 @@ the two timestamps themselves and lengths that are constant.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -55,26 +58,62 @@ def _check_watermark(side: Side) -> None:
 
 def within_ranges(request: Request, ranges: Ranges) -> DataFrame:
     """Give every pair within the longest range, as batch does; a left row alone when no partner can come any more."""
-    return request.named(_near(request), shortest(request, ranges))
+    timed = _of_sides(request, _timed)
+    return timed.named(_near(timed), shortest(timed, ranges))
 
 
 def same_instance(request: Request) -> DataFrame:
     """Give every pair once for each instance that holds both rows, as batch does."""
     if request.outer:  # the watermark closes an instance, and tells which left rows are alone in it
-        return request.named(by_instance(request, names.NUMBER, names.WINDOW), label(request), names.WINDOW)
-    return request.named(common(request, _near(request)), label(request), instance(request))
+        unmarked = _of_sides(request, _unmarked)
+        return unmarked.named(by_instance(unmarked, names.NUMBER, names.WINDOW), label(request), names.WINDOW)
+    timed = _of_sides(request, _timed)
+    return timed.named(common(timed, _near(timed)), label(request), instance(request))
+
+
+def _of_sides(request: Request, change: Callable[[Side], Side]) -> Request:
+    return replace(request, left=change(request.left), right=change(request.right))
+
+
+def _marked(side: Side) -> set[str]:
+    """Give the safe names of carried columns that the watermark belongs to: Spark takes one such column of a side."""
+    schema = side.events.frame.schema
+    return {name for name in side.carried if DELAY in schema[name].metadata}
+
+
+def _timed(side: Side) -> Side:
+    """Give the time itself as the result's column of it, so that it is kept once."""
+    marked = _marked(side)
+    return replace(side, carried=tuple(names.TIMESTAMP if name in marked else name for name in side.carried))
+
+
+def _unmarked(side: Side) -> Side:
+    """Take the watermark from carried columns: the instance has it."""
+    frame = side.events.frame
+    for name in _marked(side):
+        rest = {key: value for key, value in frame.schema[name].metadata.items() if key != DELAY}
+        frame = frame.withMetadata(name, rest)
+    return replace(side, events=replace(side.events, frame=frame))
 
 
 def _near(request: Request) -> DataFrame:
     """Give all pairs that the band holds, by one join whose state both watermarks clear."""
-    left, right = (side.rows(f"{names.TIMESTAMP} AS {side.safe(names.TIMESTAMP)}") for side in request.sides)
+    left, right = (_kept(side) for side in request.sides)
     condition = f"{request.equal_keys} AND {_near_timestamps(request, request.band)}"
     if request.outer:  # a row without a time has no partner: Spark is told, or would wait for the watermark to reach it
         condition += f" AND {request.left.safe(names.TIMESTAMP)} IS NOT NULL"
-    return left.join(right, F.expr(condition), request.how)
+    pairs = left.join(right, F.expr(condition), request.how)
+    times = (f"unix_micros({side.safe(names.TIMESTAMP)}) AS {side.safe(names.TIME)}" for side in request.sides)
+    return pairs.selectExpr("*", *times)
+
+
+def _kept(side: Side) -> DataFrame:
+    """Give what the state keeps of a row: the time, the keys and what results have, nothing twice."""
+    columns = dict.fromkeys((names.TIMESTAMP, *side.events.keys, *side.carried))
+    return side.events.frame.selectExpr(*(f"{name} AS {side.safe(name)}" for name in columns))
 
 
 def _near_timestamps(request: Request, band: Band) -> str:
     left, right = (side.safe(names.TIMESTAMP) for side in request.sides)
-    before, after = (f"INTERVAL '{length / 10**6:.6f}' SECOND" for length in (band.before, band.after))
+    before, after = (f"INTERVAL '{length // 10**6}.{length % 10**6:06}' SECOND" for length in (band.before, band.after))
     return f"{right} >= {left} - {before} AND {right} <= {left} + {after}"
