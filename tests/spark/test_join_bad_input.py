@@ -66,6 +66,7 @@ def ask(left: DataFrame, right: DataFrame, **changes: Any) -> DataFrame:
         ({"windows": "1 h", "aggregates": mt.sum("left.price")}, "no column 'price' on the left side. Its columns are"),
         ({"windows": "1 h", "aggregates": mt.sum("right.m")}, "does not take column"),
         ({"windows": "1 h", "aggregates": [mt.count(), mt.count()]}, "output name 'count' is asked for twice"),
+        ({"strategy": "hash"}, "unknown strategy 'hash'. Use 'auto', 'keys' or 'stretches'"),
         ({"most_pairs": "many"}, "most_pairs='many' is no number of pairs"),
     ],
 )

@@ -1,11 +1,42 @@
-"""How many pairs a join of two inputs will give: an estimate from their first rows."""
+"""How many pairs a join of two inputs will give, by their first rows, and how its rows should meet."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from muntin.pairing import Band
 from muntin.plan.statistics import Statistics
 from muntin.window.kind import Longs
+
+ROW = 10
+"""What it costs to put a row into a stretch of time, in pairs of rows that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairEstimate:
+    """What is known of both sides of a join."""
+
+    left: Statistics
+    right: Statistics
+    equal_keys: float
+    """Pairs of rows that have equal keys, however far apart."""
+
+    @property
+    def span(self) -> int:
+        """The time that the longer side takes."""
+        return max(1, self.left.span, self.right.span)
+
+    def prefers_stretches(self, band: Band) -> bool:
+        """Tell whether rows should meet by stretches of time as long as the band, and not all rows of a key.
+
+        >>> few, many = (PairEstimate(Statistics(10**6), Statistics(10**5), pairs) for pairs in (10**6, 10**9))
+        >>> few.prefers_stretches(Band(0, 10**6)), many.prefers_stretches(Band(0, 10**6))
+        (False, True)
+        """
+        met = self.equal_keys * min(1, 2 * band.width / self.span)
+        return met + ROW * (self.left.rows + 2 * self.right.rows) < self.equal_keys
 
 
 def pairs_of_equal_keys(left: Longs, right: Longs, known: tuple[Statistics, Statistics]) -> float:

@@ -21,7 +21,7 @@ from muntin.spark.input.columns import Key
 from muntin.spark.input.parts import named
 from muntin.spark.input.reading import read
 from muntin.spark.joins.asked import Asked, of_side, times
-from muntin.spark.joins.instances import by_instance, common, instance, label, near_pairs
+from muntin.spark.joins.instances import in_instances, instance, label
 from muntin.spark.joins.request import ROLES, Request, Side
 from muntin.spark.run import aggregate
 from muntin.window import Window
@@ -105,13 +105,13 @@ def _result(
     return f"coalesce({result}, 0L)" if function.counts and outer else result
 
 
-def from_pairs(request: Request, asked: tuple[Asked, ...]) -> DataFrame:
+def from_pairs(request: Request, asked: tuple[Asked, ...], *, stretches: bool) -> DataFrame:
     """Aggregate the pairs themselves, once for all windows."""
-    placed = by_instance(request) if request.outer else common(request, near_pairs(request))
+    placed = in_instances(request, stretches=stretches)
     keys = [request.left.safe(key) for key in request.left.events.keys]
-    rows = placed.select(
-        label(request), instance(request), *keys, *request.times, *(_whole(request, side) for side in request.sides)
-    )
+    times_of = (F.expr(side.micros).alias(side.safe(names.TIME)) for side in request.sides)
+    whole = (_whole(request, side) for side in request.sides)
+    rows = placed.select(label(request), instance(request), *keys, *times_of, *whole)
     start = Expression(F.col(f"{names.WINDOW}.start"), names.TIMESTAMP)  # of which nothing is asked
     grouping = [Expression(name, name) for name in (names.LABEL, names.WINDOW, *keys)]
     events = read(rows, start, grouping, tuple(map(_of_pairs, asked)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
@@ -29,7 +30,8 @@ DIGITS = 12
 class Input:
     """A column that an aggregate of pairs reads, and the side that it is of."""
 
-    column: Column
+    column: Any
+    """A Spark column."""
     side: str | None
     """What stands before the names of the side's columns; None if the column reads both sides."""
 
@@ -62,6 +64,10 @@ def check_asked(left: DataFrame, right: DataFrame, by: tuple[str, ...], aggregat
 
 def _asked(left: DataFrame, right: DataFrame, both: DataFrame, aggregate: Aggregate) -> Asked:
     inputs = tuple(_input(left, right, both, aggregate, column) for column in aggregate.columns)
+    if aggregate.function.takes_time and inputs[0].side is None:
+        raise QueryError(
+            f"{aggregate!r} is of no side whose time it could go by. Use min_by or max_by with an order of your own."
+        )
     last = str(aggregate.columns[-1]) if aggregate.columns else ""
     by_default = aggregate.name.startswith(f"{aggregate.function.name}_") and aggregate.name.endswith(last)
     name = aggregate.name.replace("left.", "left_").replace("right.", "right_") if by_default else aggregate.name

@@ -8,7 +8,7 @@ from dataclasses import replace
 from muntin.duration import UNITS, Duration
 from muntin.errors import MuntinWarning, QueryError
 from muntin.kernels.protocol import Longs
-from muntin.plan.pairs import pairs_of_equal_keys
+from muntin.plan.pairs import PairEstimate, pairs_of_equal_keys
 from muntin.plan.statistics import Statistics
 from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
 from muntin.spark.joins.request import Request, Side
@@ -23,36 +23,38 @@ def check_most(most: object) -> None:
         raise QueryError(f"most_pairs={most!r} is no number of pairs. Use a whole number, or None for no estimate.")
 
 
-def warn_of_many(request: Request, most: int | None) -> None:
-    """Warn if more pairs are to be expected; one small job for each side, and none on streams."""
-    if most is None or any(side.is_streaming for side in request.sides):
-        return
+def estimated(request: Request) -> PairEstimate | None:
+    """Look at the first rows of both sides, in one small job each; streams are not looked at."""
+    if any(side.is_streaming for side in request.sides):
+        return None
     samples = [_first(side) for side in request.sides]
-    known = (_known(request.left, samples[0]), _known(request.right, samples[1]))
-    rows = expected_rows(request, samples, known)
+    left, right = (_known(side, sample) for side, sample in zip(request.sides, samples, strict=True))
+    return PairEstimate(left, right, pairs_of_equal_keys(samples[0][:, 1], samples[1][:, 1], (left, right)))
+
+
+def expected_rows(request: Request, known: PairEstimate) -> float:
+    """Estimate the rows of the result: a pair in an instance is one, and in a range one however many hold it."""
+    if request.ranges is not None:
+        return known.equal_keys * request.band.share(known.span)
+    shares = (min(1, window.longest / known.span) * window.longest / window.slide for window in request.windows)
+    return known.equal_keys * sum(shares)
+
+
+def warn_of_many(request: Request, known: PairEstimate, most: int) -> None:
+    """Warn if more rows are to be expected."""
+    rows = expected_rows(request, known)
     if rows <= most:
         return
-    keys = max(side.keys for side in known)
-    sizes = " by ".join(f"{side.rows:,}" for side in known)
-    span = max(side.span for side in known)
-    unit = next((unit for unit in UNITS.values() if span >= 10 * unit), 1)  # two digits are enough
+    keys = max(known.left.keys, known.right.keys)
+    unit = next((unit for unit in UNITS.values() if known.span >= 10 * unit), 1)  # two digits are enough
     warnings.warn(
-        f"the join would give about {_short(rows)} rows: {sizes} rows of about {keys:,} keys over "
-        f"{Duration(span - span % unit)}, by the first {SAMPLE:,} rows of each side. Use shorter ranges, more columns "
-        "in on=, or windows= with aggregates=, which need no pairs. "
+        f"the join would give about {_short(rows)} rows: {known.left.rows:,} by {known.right.rows:,} rows of about "
+        f"{keys:,} keys over {Duration(known.span - known.span % unit)}, by the first {SAMPLE:,} rows of each side. "
+        "Use shorter ranges, more columns in on=, or windows= with aggregates=, which need no pairs. "
         f"most_pairs={_power(rows)} or None keeps this from being said.",
         MuntinWarning,
         stacklevel=3,
     )
-
-
-def expected_rows(request: Request, samples: list[Longs], known: tuple[Statistics, Statistics]) -> float:
-    """Estimate the rows of the result: a pair in an instance is one, and in a range one however many hold it."""
-    pairs = pairs_of_equal_keys(samples[0][:, 1], samples[1][:, 1], known)
-    span = max(1, *(side.span for side in known))
-    if request.ranges is not None:
-        return pairs * request.band.share(span)
-    return sum(pairs * min(1, window.longest / span) * window.longest / window.slide for window in request.windows)
 
 
 def _first(side: Side) -> Longs:

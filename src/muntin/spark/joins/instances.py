@@ -12,26 +12,26 @@ from pyspark.sql import functions as F
 from muntin import names
 from muntin.spark.batch.native import exploded
 from muntin.spark.input.source import WINDOW, chosen, literal, stretch
-from muntin.spark.joins.pairs import banded
+from muntin.spark.joins.pairs import near_pairs
 from muntin.spark.joins.request import Request, Side
 from muntin.window import Window
 
 
-def same_instance(request: Request) -> DataFrame:
+def same_instance(request: Request, *, stretches: bool) -> DataFrame:
     """Give every pair once for each instance of a window that holds both rows."""
-    placed = by_instance(request) if request.outer else common(request, near_pairs(request))
-    return request.named(placed, label(request), instance(request))
+    return request.named(in_instances(request, stretches=stretches), label(request), instance(request))
 
 
-def near_pairs(request: Request) -> DataFrame:
-    """Give all pairs that may be in one instance, each once."""
+def in_instances(request: Request, *, stretches: bool) -> DataFrame:
+    """Give every pair once for each instance, with the window's number and the start; left rows alone, if outer."""
+    if request.outer:
+        return by_instance(request)
     cell = common_cell(request.windows)
     if cell is None:
-        return banded(request)
-    starts = (f"{_start(names.TIME, cell)} AS {side.safe(names.BAND)}" for side in request.sides)
-    left, right = (side.rows(start) for side, start in zip(request.sides, starts, strict=True))
-    same = f"{request.left.safe(names.BAND)} = {request.right.safe(names.BAND)}"
-    return left.join(right, F.expr(f"{request.equal_keys} AND {same}"))
+        return common(request, near_pairs(request, stretches=stretches))
+    left, right = (side.rows() for side in request.sides)
+    same = " = ".join(_start(time, cell) for time in request.times)
+    return common(request, left.join(right, F.expr(f"{request.equal_keys} AND {same}")))
 
 
 def common_cell(windows: tuple[Window, ...]) -> Window | None:

@@ -1,8 +1,9 @@
-"""Pairs within ranges: a band join over stretches of time, so that no key's rows all meet one another.
+"""Pairs within ranges: a band join over stretches of time, so that not all rows of a key meet one another.
 
 The time of a key is cut into stretches. A row of one side is in the stretch that has its time; a row of the other side
 is put into every stretch that may have a partner of it. Both meet by key and stretch, and the distance decides. Each
-pair meets once, since one of its rows is in one stretch only. A key with many rows is spread over its stretches.
+pair meets once, since one of its rows is in one stretch only. A key with many rows is spread over its stretches. Where
+keys have few rows each, all of a key may meet: that is cheaper than rows in several stretches.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from muntin.spark.input.statistics import estimated_rows
 from muntin.spark.joins.request import Request, Side
 
 
-def within_ranges(request: Request, ranges: Ranges) -> DataFrame:
+def within_ranges(request: Request, ranges: Ranges, *, stretches: bool) -> DataFrame:
     """Give every pair within the longest range once, with the label of the shortest range that holds it."""
-    return request.named(banded(request), shortest(request, ranges))
+    return request.named(near_pairs(request, stretches=stretches), shortest(request, ranges))
 
 
 def shortest(request: Request, ranges: Ranges) -> Column:
@@ -31,27 +32,30 @@ def shortest(request: Request, ranges: Ranges) -> Column:
     return F.expr(text if request.outer else f"coalesce({text}, '')").alias(WITHIN)
 
 
-def banded(request: Request) -> DataFrame:
+def near_pairs(request: Request, *, stretches: bool) -> DataFrame:
     """Give all pairs that the band holds, columns of both sides under safe names; left rows without any, if outer."""
+    left, right = request.times
+    near = f"{right} BETWEEN {left} - {request.band.before}L AND {left} + {request.band.after}L"
+    if stretches:
+        return _by_stretches(request, near)
+    one, other = (side.rows() for side in request.sides)
+    return one.join(other, F.expr(f"{request.equal_keys} AND {near}"), request.how)
+
+
+def _by_stretches(request: Request, near: str) -> DataFrame:
+    """Let rows meet by key and stretch; the begin of a row's own stretch is computed where it is looked at."""
     band, length = request.band, stretch_length(request.band)
     left, right = request.sides
     copied = right if request.outer or not _is_smaller(left, right) else left
     kept = left if copied is right else right
     # The left rows that a right row may meet are from `after` before it to `before` after it.
     reach = band if copied is left else Band(band.after, band.before)
-    one = kept.rows(f"{_begin(names.TIME, length)} AS {kept.safe(names.BAND)}")
-    other = copied.rows(f"explode({_begins(names.TIME, reach, length)}) AS {copied.safe(names.BAND)}")
-    frames = {kept.prefix: one, copied.prefix: other}
-    condition = (
-        f"{request.equal_keys} AND {left.safe(names.BAND)} = {right.safe(names.BAND)} AND {near(request, request.band)}"
-    )
+    frames = {
+        kept.prefix: kept.rows(),
+        copied.prefix: copied.rows(f"explode({_begins(names.TIME, reach, length)}) AS {names.BAND}"),
+    }
+    condition = f"{request.equal_keys} AND {_begin(kept.micros, length)} = {names.BAND} AND {near}"
     return frames[left.prefix].join(frames[right.prefix], F.expr(condition), request.how)
-
-
-def near(request: Request, band: Band) -> str:
-    """Give the condition that the times of two rows are in the band."""
-    left, right = request.times
-    return f"{right} BETWEEN {left} - {band.before}L AND {left} + {band.after}L"
 
 
 def stretch_length(band: Band) -> int:

@@ -37,6 +37,8 @@ class Side:
     """The names of the columns that are no keys."""
     carried: tuple[str, ...]
     """Their safe names."""
+    time: str | None
+    """The safe name of the one among them that is the time, if it is an instant."""
 
     @property
     def is_streaming(self) -> bool:
@@ -47,9 +49,14 @@ class Side:
         """Give the name of one of its columns beside those of the other side."""
         return f"{self.prefix}{name}"
 
+    @property
+    def micros(self) -> str:
+        """The time in microseconds, from what rows have under names that the other side has not."""
+        return self.safe(names.TIME) if self.time is None else f"unix_micros({self.safe(self.time)})"
+
     def rows(self, *more: str, frame: DataFrame | None = None) -> DataFrame:
         """Give times, keys and all that results have, beside other columns, under names that the other side has not."""
-        own = (names.TIME, *self.events.keys, *self.carried)
+        own = (*([names.TIME] if self.time is None else []), *self.events.keys, *self.carried)
         given = self.events.frame if frame is None else frame
         return given.selectExpr(*(f"{name} AS {self.safe(name)}" for name in own), *more)
 
@@ -92,8 +99,8 @@ class Request:
 
     @property
     def times(self) -> tuple[str, str]:
-        """The columns of both times."""
-        return self.left.safe(names.TIME), self.right.safe(names.TIME)
+        """Both times in microseconds."""
+        return self.left.micros, self.right.micros
 
     @cached_property
     def band(self) -> Band:
@@ -152,13 +159,15 @@ def _side(df: DataFrame, prefix: str, keys: tuple[str, ...], time: Any) -> Side:
     try:
         if twice := alike(df.columns, fold):
             raise QueryError(f"the input has two columns {twice}. Rename one, for example with df.toDF(…).")
-        when = expression(known, time, f"{role}_time")
-        events = read(known, when, [expression(known, key, "on") for key in keys], (), carry=True)
+        at = expression(known, time, f"{role}_time")
+        events = read(known, at, [expression(known, key, "on") for key in keys], (), carry=True)
     except QueryError as error:
         raise QueryError(f"{role} side: {error}") from error
     folded = set(map(fold, keys))
     kept = {name: names.carried(place) for place, name in enumerate(df.columns) if fold(name) not in folded}
-    return Side(prefix, events, tuple(kept), tuple(kept.values()))
+    own = next((name for name in kept if isinstance(time, str) and fold(name) == fold(time)), None)
+    when = kept[own] if own is not None and events.zoned else None
+    return Side(prefix, events, tuple(kept), tuple(kept.values()), when)
 
 
 def _check_keys(left: Side, right: Side, keys: tuple[str, ...]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame
 
 from muntin import names
-from muntin.choices import Direction, How, check_choice
+from muntin.choices import Direction, How, JoinStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
 from muntin.query import Windows
 from muntin.spark.input.columns import Aggregates, Key
@@ -15,7 +15,7 @@ from muntin.spark.input.frame import check_frame
 from muntin.spark.joins import stream
 from muntin.spark.joins.aggregates import Input, from_pairs, from_sides
 from muntin.spark.joins.asked import check_asked, needs_pairs
-from muntin.spark.joins.estimate import MOST_PAIRS, check_most, warn_of_many
+from muntin.spark.joins.estimate import MOST_PAIRS, check_most, estimated, warn_of_many
 from muntin.spark.joins.instances import same_instance
 from muntin.spark.joins.pairs import within_ranges
 from muntin.spark.joins.request import Request, check_near, check_sides
@@ -34,6 +34,7 @@ def join(
     how: How = "inner",
     direction: Direction = "both",
     aggregates: Aggregates | None = None,
+    strategy: JoinStrategy = "auto",
     most_pairs: int | None = MOST_PAIRS,
 ) -> DataFrame:
     """Give the pairs of rows with equal keys that are near each other in time, for many ranges or windows at once.
@@ -50,12 +51,15 @@ def join(
     key. Most are had from aggregates of each side, and no pair is made.
 
     Where more than most_pairs rows are to be expected, a MuntinWarning says how many before any of them is computed;
-    the first rows of both sides tell, and None leaves the look at them out. Streams need watermarks on both times.
+    the first rows of both sides tell, and None leaves the look at them out. They also tell how rows meet: all of a key,
+    or those of a key in a stretch of time, which strategy="keys" and "stretches" ask for. Streams need watermarks on
+    both times.
     """
     check_frame(left, "left")
     check_frame(right, "right")
     check_choice("how", how, How)
     check_choice("direction", direction, Direction)
+    check_choice("strategy", strategy, JoinStrategy)
     check_most(most_pairs)
     forward = direction == "forward"
     ranges, asked_windows = check_near(within, windows, forward=forward)
@@ -77,9 +81,15 @@ def join(
             "others of one side, or join with windows= and no aggregates."
         )
     _ = request.outputs  # names are checked before any job
-    warn_of_many(request, most_pairs)
+    if streams:
+        return stream.same_instance(request) if ranges is None else stream.within_ranges(request, ranges)
+    known = None if most_pairs is None else estimated(request)
+    if known is not None and most_pairs is not None:
+        warn_of_many(request, known, most_pairs)
+    by_cost = known is None or known.prefers_stretches(request.band)
+    stretches = by_cost if strategy == "auto" else strategy == "stretches"
     if asked:
-        return from_pairs(request, asked)
+        return from_pairs(request, asked, stretches=stretches)
     if ranges is None:
-        return stream.same_instance(request) if streams else same_instance(request)
-    return stream.within_ranges(request, ranges) if streams else within_ranges(request, ranges)
+        return same_instance(request, stretches=stretches)
+    return within_ranges(request, ranges, stretches=stretches)

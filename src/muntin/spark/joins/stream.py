@@ -84,7 +84,8 @@ def _marked(side: Side) -> set[str]:
 def _timed(side: Side) -> Side:
     """Give the time itself as the result's column of it, so that it is kept once."""
     marked = _marked(side)
-    return replace(side, carried=tuple(names.TIMESTAMP if name in marked else name for name in side.carried))
+    carried = tuple(names.TIMESTAMP if name in marked else name for name in side.carried)
+    return replace(side, carried=carried, time=names.TIMESTAMP)
 
 
 def _unmarked(side: Side) -> Side:
@@ -102,9 +103,7 @@ def _near(request: Request) -> DataFrame:
     condition = f"{request.equal_keys} AND {_near_timestamps(request, request.band)}"
     if request.outer:  # a row without a time has no partner: Spark is told, or would wait for the watermark to reach it
         condition += f" AND {request.left.safe(names.TIMESTAMP)} IS NOT NULL"
-    pairs = left.join(right, F.expr(condition), request.how)
-    times = (f"unix_micros({side.safe(names.TIMESTAMP)}) AS {side.safe(names.TIME)}" for side in request.sides)
-    return pairs.selectExpr("*", *times)
+    return left.join(right, F.expr(condition), request.how)
 
 
 def _kept(side: Side) -> DataFrame:
