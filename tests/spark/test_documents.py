@@ -42,8 +42,8 @@ def run(code: str, scope: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("document", "heading"),
-    [("docs/windows.md", ""), ("README.md", "Windows of every kind")],
-    ids=["windows", "readme"],
+    [("docs/windows.md", ""), ("README.md", "Windows of every kind"), ("docs/distinct_and_joins.md", "")],
+    ids=["windows", "readme", "joins"],
 )
 def test_blocks_print_what_stands_below_them(
     spark: SparkSession, request: pytest.FixtureRequest, document: str, heading: str

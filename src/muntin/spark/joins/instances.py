@@ -39,11 +39,12 @@ def common_cell(windows: tuple[Window, ...]) -> Window | None:
 
     >>> common_cell((Window(60), Window(1440)))
     Window(1440, 1440)
-    >>> common_cell((Window(60, 30), Window(1440))) is None
-    True
+    >>> common_cell((Window(60, 30), Window(1440))) is None, common_cell((Window(60), Window(1440, 60))) is None
+    (True, True)
     """
     longest = max(windows, key=lambda window: window.longest)
-    return longest if all(longest.partitioned_by(window) for window in windows) else None
+    alone = longest.is_tumbling and all(longest.partitioned_by(window) for window in windows)
+    return longest if alone else None
 
 
 def common(request: Request, pairs: DataFrame) -> DataFrame:

@@ -35,7 +35,8 @@ def shortest(request: Request, ranges: Ranges) -> Column:
 def near_pairs(request: Request, *, stretches: bool) -> DataFrame:
     """Give all pairs that the band holds, columns of both sides under safe names; left rows without any, if outer."""
     left, right = request.times
-    near = f"{right} BETWEEN {left} - {request.band.before}L AND {left} + {request.band.after}L"
+    # Spark would make a column of the middle of a BETWEEN, and take the side for larger than it is.
+    near = f"{right} >= {left} - {request.band.before}L AND {right} <= {left} + {request.band.after}L"
     if stretches:
         return _by_stretches(request, near)
     one, other = (side.rows() for side in request.sides)
@@ -52,7 +53,7 @@ def _by_stretches(request: Request, near: str) -> DataFrame:
     reach = band if copied is left else Band(band.after, band.before)
     frames = {
         kept.prefix: kept.rows(),
-        copied.prefix: copied.rows(f"explode({_begins(names.TIME, reach, length)}) AS {names.BAND}"),
+        copied.prefix: copied.rows(f"explode({_begins(copied.own_micros, reach, length)}) AS {names.BAND}"),
     }
     condition = f"{request.equal_keys} AND {_begin(kept.micros, length)} = {names.BAND} AND {near}"
     return frames[left.prefix].join(frames[right.prefix], F.expr(condition), request.how)

@@ -54,6 +54,11 @@ class Side:
         """The time in microseconds, from what rows have under names that the other side has not."""
         return self.safe(names.TIME) if self.time is None else f"unix_micros({self.safe(self.time)})"
 
+    @property
+    def own_micros(self) -> str:
+        """The same where the side stands alone."""
+        return names.TIME if self.time is None else f"unix_micros({self.time})"
+
     def rows(self, *more: str, frame: DataFrame | None = None) -> DataFrame:
         """Give times, keys and all that results have, beside other columns, under names that the other side has not."""
         own = (*([names.TIME] if self.time is None else []), *self.events.keys, *self.carried)
