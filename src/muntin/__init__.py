@@ -38,7 +38,7 @@ from muntin.aggregates.functions import (
     var_pop,
     variance,
 )
-from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
+from muntin.errors import InternalError, MuntinError, MuntinWarning, QueryError, UnsupportedError
 from muntin.plan import Plan, plan
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         distinct,
         explain,
         explain_rolling,
+        join,
         progress,
         rolling,
         session,
@@ -85,6 +86,7 @@ __all__ = [
     "InternalError",
     "Kept",
     "MuntinError",
+    "MuntinWarning",
     "PhysicalPlan",
     "Plan",
     "Progress",
@@ -120,6 +122,7 @@ __all__ = [
     "explain_rolling",
     "first",
     "hopping",
+    "join",
     "landmark",
     "last",
     "max",
@@ -162,6 +165,7 @@ _SPARK = (
     "distinct",
     "explain",
     "explain_rolling",
+    "join",
     "progress",
     "rolling",
     "session",

@@ -33,6 +33,10 @@ AnyStrategy = Strategy | ShapeName | StreamShapeName
 RollingStrategy = Literal["auto", "independent", "kernel"]
 Layout = Literal["long", "wide"]
 Late = Literal["drop", "exact"]
+How = Literal["inner", "left"]
+Direction = Literal["both", "forward"]
+JoinStrategy = Literal["auto", "keys", "stretches"]
+"""Ways to let rows of a join meet: all of a key, or those of a key in a stretch of time."""
 Output = Literal["append", "update"]
 
 Algorithm = Literal["independent", "shared", "factor", "optimal", "best"]

@@ -362,6 +362,20 @@ def bench_rolling(rounds: int, data: Path, out: Path) -> None:
     _run("rolling", out, rolling(data.absolute(), rounds, _say), rounds=rounds)
 
 
+@bench.command("join")
+@_rounds("contender")
+@click.option(
+    "--events", default=2_000_000, show_default=True, type=click.IntRange(min=2_000), help="Rows of a left side."
+)
+@_data
+@_out("join")
+def bench_join(rounds: int, events: int, data: Path, out: Path) -> None:
+    """Measure joins for three ranges at once against three joins in plain Spark, and the state of streams."""
+    from muntin.bench.experiments.join import join
+
+    _run("join", out, join(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
+
+
 @bench.command("woven")
 @_rounds("plan")
 @_out("woven")

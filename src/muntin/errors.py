@@ -5,7 +5,7 @@
     ├── UnsupportedError  the query is right but not done here; the message says what to do instead
     └── InternalError     a defect of Muntin; please report it
 
-Errors that Spark raises pass through unchanged.
+Errors that Spark raises pass through unchanged. MuntinWarning is the category of all warnings.
 """
 
 from __future__ import annotations
@@ -25,3 +25,7 @@ class UnsupportedError(MuntinError, NotImplementedError):
 
 class InternalError(MuntinError, AssertionError):
     """An invariant of Muntin does not hold: report it."""
+
+
+class MuntinWarning(UserWarning):
+    """The query is right, and may take more than was meant: the message says how much."""

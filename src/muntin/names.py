@@ -64,6 +64,14 @@ PRESENT = "present"
 SIGN = "sign"
 """1 where an occurrence begins to count, -1 where it ceases to."""
 
+# Joins
+LEFT = "left_"
+"""What stands before the names of columns of a join's left side."""
+RIGHT = "right_"
+"""What stands before the names of columns of a join's right side."""
+BAND = "band"
+"""When the stretch of time begins that rows of a join meet in."""
+
 # What goes to the state of a stream, and what comes from it
 BUCKET_NUMBER = "bucket_number"
 """The number of a row's bucket of keys, from 0."""

@@ -60,6 +60,14 @@ class Reading(Enum):
     MEMBERS = "the number of distinct values"
 
 
+class Repetition(Enum):
+    """What becomes of a result where every row comes equally often, as each row of one side does in a join."""
+
+    SAME = "it stays the same"
+    TIMES = "it is as many times the result"
+    OTHER = "it is another: the rows are needed"
+
+
 @dataclass(frozen=True, slots=True)
 class Function:
     """What an aggregate computes, whatever column it is asked of."""
@@ -98,6 +106,24 @@ class Function:
     def overlap_safe(self) -> bool:
         """Whether partials that have rows in common may be combined: windows may then read any that they contain."""
         return self.idempotent or self.merge.overlap_safe
+
+    @property
+    def repetition(self) -> Repetition:
+        """What becomes of the result where every row comes equally often; sketches have it within their error.
+
+        >>> from muntin.aggregates.functions import AVG, SUM, VARIANCE
+        >>> AVG.repetition.name, SUM.repetition.name, VARIANCE.repetition.name
+        ('SAME', 'TIMES', 'OTHER')
+        """
+        if self.merge is Merge.SUM:
+            return Repetition.TIMES if len(self.partials) == 1 else Repetition.SAME
+        same = self.overlap_safe or self.merge is Merge.QUANTILE_SKETCH
+        return Repetition.SAME if same else Repetition.OTHER
+
+    @property
+    def counts(self) -> bool:
+        """Whether the result over no rows is 0, and not null."""
+        return self.partials == ("count",) or self.merge in (Merge.UNION, Merge.DISTINCT_SKETCH)
 
     def over_rows(self, *columns: str, **options: Any) -> str:
         """Write the function in Spark SQL.

@@ -1,6 +1,7 @@
-"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.rolling, mt.session, and what belongs to streams."""
+"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.join, mt.rolling, mt.session, and parts of streams."""
 
 from muntin.spark.items import distinct
+from muntin.spark.joins.run import join
 from muntin.spark.rolling_windows.run import explain_rolling, rolling
 from muntin.spark.run import aggregate, explain
 from muntin.spark.sessions import session
@@ -16,6 +17,7 @@ __all__ = [
     "distinct",
     "explain",
     "explain_rolling",
+    "join",
     "progress",
     "rolling",
     "session",

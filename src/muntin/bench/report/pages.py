@@ -11,6 +11,7 @@ from muntin.bench.report.batch import BATCH
 from muntin.bench.report.calibrate import calibrate_section
 from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.distinct_stream import distinct_stream_section
+from muntin.bench.report.join import join_section
 from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.bench.report.rolling import ROLLING
 from muntin.bench.report.stream import soak_section, stream_section
@@ -26,6 +27,7 @@ def report(results: Path) -> str:
     sections = {
         **BATCH,
         **ROLLING,
+        "join": join_section,
         "stream": stream_section,
         "distinct-stream": distinct_stream_section,
         "soak": soak_section,

@@ -19,8 +19,8 @@ _REMEDIES = {
 """What to do with objects of other libraries, the most special name last that a module's name begins with."""
 
 
-def check_frame(df: Any) -> None:
-    """Refuse what is no DataFrame, classic or of Spark Connect.
+def check_frame(df: Any, role: str = "df") -> None:
+    """Refuse what is no DataFrame, classic or of Spark Connect; the error calls it by its role.
 
     >>> check_frame("a.parquet")
     Traceback (most recent call last):
@@ -31,14 +31,14 @@ def check_frame(df: Any) -> None:
     if isinstance(df, str | PurePath):
         path = str(df)
         kind = "text" if isinstance(df, str) else "path"
-        raise QueryError(f"df is the {kind} {path!r}, not a Spark DataFrame. Use spark.read.parquet({path!r}).")
+        raise QueryError(f"{role} is the {kind} {path!r}, not a Spark DataFrame. Use spark.read.parquet({path!r}).")
     if df is None:
         remedy = "Was it given by a call that returns nothing, such as df.show() or df.printSchema()?"
-        raise QueryError(f"df is None, not a Spark DataFrame. {remedy}")
+        raise QueryError(f"{role} is None, not a Spark DataFrame. {remedy}")
     module = type(df).__module__
     remedies = [
         remedy for library, remedy in _REMEDIES.items() if module == library or module.startswith(f"{library}.")
     ]
     name = f"{module.partition('.')[0]} {type(df).__name__}" if remedies else type(df).__name__
     remedy = remedies[-1] if remedies else "Use spark.read, spark.readStream or spark.createDataFrame to make one."
-    raise QueryError(f"df is a {name}, not a Spark DataFrame. {remedy}")
+    raise QueryError(f"{role} is a {name}, not a Spark DataFrame. {remedy}")

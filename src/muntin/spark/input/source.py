@@ -51,10 +51,7 @@ class Source:
 
     def moment(self, micros: str) -> str:
         """Turn microseconds into a timestamp of the input's own kind."""
-        if self.events.zoned:
-            return f"timestamp_micros({micros})"
-        seconds = f"CAST(CAST({micros} AS DECIMAL(24, 0)) / 1000000 AS DECIMAL(18, 6))"
-        return f"timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds})"
+        return moment(micros, zoned=self.events.zoned)
 
     def micros(self, time: str) -> str:
         """Turn a timestamp of the input's own kind into microseconds."""
@@ -63,7 +60,7 @@ class Source:
     def finish(self, frame: DataFrame, aggregates: Iterable[Step]) -> DataFrame:
         """Give the long layout of rows with the number of their window, its start and the keys."""
         ranges = [int(window.range) if isinstance(window, Window) else 0 for window in self.query.windows]
-        return self.finish_with(frame, aggregates, self._label, _chosen(f"{range}L" for range in ranges))
+        return self.finish_with(frame, aggregates, self._label, chosen(f"{range}L" for range in ranges))
 
     @property
     def numbers(self) -> dict[Window, int]:
@@ -73,7 +70,7 @@ class Source:
     @property
     def _label(self) -> str:
         """The label of the window that a number stands for."""
-        return _chosen(literal(window.label) for window in self.query.windows)
+        return chosen(literal(window.label) for window in self.query.windows)
 
     def finish_framed(self, frame: DataFrame, aggregates: Iterable[Step], label: str | None = None) -> DataFrame:
         """Give the long layout of rows that tell themselves when they start and end, and perhaps their label."""
@@ -98,7 +95,7 @@ class Source:
         return F.expr(self._stretch(start, end)).alias(names.WINDOW, metadata=self._window_metadata)
 
     def _stretch(self, start: str, end: str) -> str:
-        return f"named_struct('start', {self.moment(start)}, 'end', {self.moment(end)})"
+        return stretch(start, end, zoned=self.events.zoned)
 
     @cached_property
     def _window_metadata(self) -> dict[str, Any]:
@@ -131,7 +128,7 @@ class Source:
         return ("NULL", "NULL") if self.query.measured else ()
 
 
-def _chosen(literals: Iterable[str]) -> str:
+def chosen(literals: Iterable[str]) -> str:
     """Give the literal whose place is the number of the window."""
     return f"element_at(array({', '.join(literals)}), {names.NUMBER} + 1)"
 
@@ -146,3 +143,16 @@ def micros(time: str, *, zoned: bool) -> str:
     if zoned:
         return f"unix_micros({time})"
     return f"CAST(CAST({time} - timestamp_ntz'1970-01-01 00:00:00' AS DECIMAL(18, 6)) * 1000000 AS BIGINT)"
+
+
+def moment(micros: str, *, zoned: bool) -> str:
+    """Turn microseconds into a timestamp; the other way round than micros."""
+    if zoned:
+        return f"timestamp_micros({micros})"
+    seconds = f"CAST(CAST({micros} AS DECIMAL(24, 0)) / 1000000 AS DECIMAL(18, 6))"
+    return f"timestamp_ntz'1970-01-01 00:00:00' + make_dt_interval(0, 0, 0, {seconds})"
+
+
+def stretch(start: str, end: str, *, zoned: bool) -> str:
+    """Give the struct of two times in microseconds that Spark's windows are."""
+    return f"named_struct('start', {moment(start, zoned=zoned)}, 'end', {moment(end, zoned=zoned)})"

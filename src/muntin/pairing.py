@@ -1,0 +1,170 @@
+"""Pairs of rows with equal keys that are near each other in time: ranges, bands, names, and what a join means.
+
+Times are whole numbers, microseconds on Spark. Nothing here needs Spark: the meanings are plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from muntin.errors import QueryError
+from muntin.query import check_units, repeated, several
+from muntin.window import Length, Window, parse_window, parse_windows
+
+WITHIN = "within"
+"""The output column of the shortest range that holds a pair."""
+
+
+class Event(NamedTuple):
+    """What a join looks at in a row; without a key or a time it has no partner."""
+
+    key: Any
+    time: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """How far the right row of a pair may be from the left one, both ends included."""
+
+    before: int
+    after: int
+
+    @property
+    def width(self) -> int:
+        """The time from the earliest partner of a row to its latest."""
+        return self.before + self.after
+
+    def holds(self, left: int, right: int) -> bool:
+        """Tell whether two times make a pair.
+
+        >>> Band(0, 5).holds(10, 15), Band(0, 5).holds(10, 9)
+        (True, False)
+        """
+        return -self.before <= right - left <= self.after
+
+    def share(self, span: int) -> float:
+        """Give the share of all pairs that two rows at random times of a span are, if both have the same key.
+
+        >>> Band(5, 5).share(10), Band(5, 0).share(10), Band(50, 50).share(10)
+        (0.75, 0.375, 1.0)
+        """
+        return sum(1 - (1 - min(length / max(1, span), 1)) ** 2 for length in (self.before, self.after)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of time, the shortest first, and what results call them."""
+
+    lengths: tuple[int, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def longest(self) -> int:
+        """The range that all pairs are within."""
+        return self.lengths[-1]
+
+    def band(self, *, forward: bool) -> Band:
+        """Give how far the right row may be from the left one: not before it, if forward."""
+        return Band(0 if forward else self.longest, self.longest)
+
+    def label(self, distance: int) -> str | None:
+        """Give the label of the shortest range that holds a distance; both ends belong to it.
+
+        >>> hour = read_ranges("1 hour, 1 day")
+        >>> hour.label(3_600_000_000), hour.label(-3_600_000_001), hour.label(86_400_000_001)
+        ('1h', '1d', None)
+        """
+        named = zip(self.lengths, self.labels, strict=True)
+        return next((label for length, label in named if abs(distance) <= length), None)
+
+
+def read_ranges(within: Length | Iterable[Length]) -> Ranges:
+    """Read ranges as users write them; a text may be several with commas between them.
+
+    >>> read_ranges(["1 day", "1 hour"]).labels
+    ('1h', '1d')
+    >>> read_ranges(["60 minutes", "1 hour"])
+    Traceback (most recent call last):
+    muntin.errors.QueryError: range '1h' is asked for twice. Leave one out.
+    """
+    given = parse_windows(within) if isinstance(within, str) else tuple(map(_range, several(within)))
+    if not given:
+        raise QueryError("within has no ranges. Give at least one, such as within=['1 hour'].")
+    check_units(given)
+    if uneven := next((window for window in given if not window.is_tumbling or window.offset), None):
+        raise QueryError(
+            f"range {uneven.label!r} has a slide or an offset, which distances have not. "
+            "Use a length alone, or windows= for instances of windows."
+        )
+    if twice := repeated(window.label for window in given):
+        raise QueryError(f"range {twice!r} is asked for twice. Leave one out.")
+    ordered = sorted(given)
+    return Ranges(tuple(int(window.range) for window in ordered), tuple(window.label for window in ordered))
+
+
+def _range(given: Any) -> Window:
+    return parse_window(given) if isinstance(given, str) else Window(given)
+
+
+def pairs_within(
+    left: Iterable[Event], right: Sequence[Event], ranges: Ranges, *, forward: bool = False
+) -> Iterator[tuple[Event, Event, str]]:
+    """Yield every pair within the longest range, with the label of the shortest: what mt.join(within=…) means.
+
+    >>> hour = 3_600_000_000
+    >>> left, right = [Event("a", 0)], [Event("a", hour), Event("a", -2 * hour), Event("b", 0)]
+    >>> [(pair[1].time // hour, pair[2]) for pair in pairs_within(left, right, read_ranges("1 h, 1 d"))]
+    [(1, '1h'), (-2, '1d')]
+    """
+    band = ranges.band(forward=forward)
+    for one in left:
+        for other in right:
+            if one.key is None or one.key != other.key or one.time is None or other.time is None:
+                continue
+            if band.holds(one.time, other.time):
+                yield one, other, str(ranges.label(other.time - one.time))
+
+
+def common_instances(window: Window, one: int, other: int) -> Iterator[tuple[int, int]]:
+    """Yield the instances that hold two times: a pair has a row for each in mt.join(windows=…).
+
+    >>> list(common_instances(Window(10, 5), 3, 7)), list(common_instances(Window(10), 3, 12))
+    ([(0, 10)], [])
+    """
+    return (instance for instance in window.containing(one) if instance[0] <= other < instance[1])
+
+
+def expiries(one: int, other: int, ranges: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield, for every level that has both rows of a pair, its number and when the pair leaves it.
+
+    Ranges are those of sliding states (τ - ω, τ], the shortest first: the pair is in one while its earlier row is, so
+    from distances less than ω on; in whole numbers that is within=ω - 1. A pair that level k of n finds first has
+    n - k results.
+
+    >>> list(expiries(9, 3, [4, 8])), list(expiries(9, 10, [4, 8]))
+    ([(1, 11)], [(0, 13), (1, 17)])
+    """
+    earlier, later = sorted((one, other))
+    return ((level, earlier + length) for level, length in enumerate(ranges) if later - earlier < length)
+
+
+def output_names(
+    first: Sequence[str], keys: Sequence[str], left: Sequence[str], right: Sequence[str], fold: Callable[[str], str]
+) -> tuple[str, ...]:
+    """Name the columns of pairs: names that both sides have get left_ and right_ before them.
+
+    >>> output_names(["within"], ["user"], ["ts", "ad"], ["ts", "price"], str)
+    ('within', 'user', 'left_ts', 'ad', 'right_ts', 'price')
+    >>> output_names(["within"], ["user"], ["within"], [], str)
+    Traceback (most recent call last):
+    muntin.errors.QueryError: the result would have two columns 'within'. Rename that of the input.
+    """
+    both = {fold(name) for name in left} & {fold(name) for name in right}
+    named = [f"left_{name}" if fold(name) in both else name for name in left]
+    named += [f"right_{name}" if fold(name) in both else name for name in right]
+    outputs = (*first, *keys, *named)
+    if twice := repeated(map(fold, outputs)):
+        raise QueryError(f"the result would have two columns {twice!r}. Rename that of the input.")
+    return outputs

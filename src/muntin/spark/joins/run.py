@@ -1,0 +1,95 @@
+"""mt.join: from two DataFrames and what makes a pair of their rows to a DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyspark.sql import DataFrame
+
+from muntin import names
+from muntin.choices import Direction, How, JoinStrategy, check_choice
+from muntin.errors import QueryError, UnsupportedError
+from muntin.query import Windows
+from muntin.spark.input.columns import Aggregates, Key
+from muntin.spark.input.frame import check_frame
+from muntin.spark.joins import stream
+from muntin.spark.joins.aggregates import Input, from_pairs, from_sides
+from muntin.spark.joins.asked import check_asked, needs_pairs
+from muntin.spark.joins.estimate import MOST_PAIRS, check_most, estimated, warn_of_many
+from muntin.spark.joins.instances import same_instance
+from muntin.spark.joins.pairs import within_ranges
+from muntin.spark.joins.request import Request, check_near, check_sides
+from muntin.window import Length
+
+
+def join(
+    left: DataFrame,
+    right: DataFrame,
+    on: str | Iterable[str],
+    left_time: Key,
+    right_time: Key,
+    *,
+    within: Length | Iterable[Length] | None = None,
+    windows: Windows | None = None,
+    how: How = "inner",
+    direction: Direction = "both",
+    aggregates: Aggregates | None = None,
+    strategy: JoinStrategy = "auto",
+    most_pairs: int | None = MOST_PAIRS,
+) -> DataFrame:
+    """Give the pairs of rows with equal keys that are near each other in time, for many ranges or windows at once.
+
+    within=["1 hour", "1 day"] gives every pair at most so far apart, once, with the shortest range that holds it in the
+    column within; both ends belong to a range, as in Spark's BETWEEN. With direction="forward" the right row is at or
+    after the left one. windows=[…] gives every pair of rows in one instance of a window, once for each instance, with
+    window_id and window. how="left" also keeps left rows, or left rows in an instance, that have no partner.
+
+    The result has the keys once, then the other columns of the left side and of the right; names that both have get
+    left_ and right_ before them. Null keys have no partner, and neither have rows without a time.
+
+    With windows, aggregates=[mt.count(), mt.sum("right.amount")] gives aggregates of the pairs of every instance and
+    key. Most are had from aggregates of each side, and no pair is made.
+
+    Where more than most_pairs rows are to be expected, a MuntinWarning says how many before any of them is computed;
+    the first rows of both sides tell, and None leaves the look at them out. They also tell how rows meet: all of a key,
+    or those of a key in a stretch of time, which strategy="keys" and "stretches" ask for. Streams need watermarks on
+    both times.
+    """
+    check_frame(left, "left")
+    check_frame(right, "right")
+    check_choice("how", how, How)
+    check_choice("direction", direction, Direction)
+    check_choice("strategy", strategy, JoinStrategy)
+    check_most(most_pairs)
+    forward = direction == "forward"
+    ranges, asked_windows = check_near(within, windows, forward=forward)
+    if ranges is not None and aggregates is not None:
+        raise QueryError(
+            "aggregates are per instance of a window, and within= has none. Use windows=, or group the pairs: "
+            "mt.join(…, within=…).groupBy('within', …)."
+        )
+    one, other, by = check_sides(left, right, on, left_time, right_time)
+    request = Request(one, other, by, how == "left", forward, ranges, asked_windows)
+    streams = stream.check_streams(request, aggregated=aggregates is not None)
+    asked = () if aggregates is None else check_asked(left, right, by, aggregates)
+    if asked and not needs_pairs(left, right, asked):
+        inputs = Input(left, left_time, names.LEFT), Input(right, right_time, names.RIGHT)
+        return from_sides(*inputs, by, asked_windows, asked, outer=request.outer)
+    if asked and streams:
+        raise UnsupportedError(
+            "an aggregate needs the pairs themselves, which is not done on streams. Use count, sum, avg, min, max and "
+            "others of one side, or join with windows= and no aggregates."
+        )
+    _ = request.outputs  # names are checked before any job
+    if streams:
+        return stream.same_instance(request) if ranges is None else stream.within_ranges(request, ranges)
+    known = None if most_pairs is None else estimated(request)
+    if known is not None and most_pairs is not None:
+        warn_of_many(request, known, most_pairs)
+    by_cost = known is None or known.prefers_stretches(request.band)
+    stretches = by_cost if strategy == "auto" else strategy == "stretches"
+    if asked:
+        return from_pairs(request, asked, stretches=stretches)
+    if ranges is None:
+        return same_instance(request, stretches=stretches)
+    return within_ranges(request, ranges, stretches=stretches)
