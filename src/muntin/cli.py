@@ -365,7 +365,7 @@ def bench_rolling(rounds: int, data: Path, out: Path) -> None:
 @bench.command("join")
 @_rounds("contender")
 @click.option(
-    "--events", default=2_000_000, show_default=True, type=click.IntRange(min=2_000), help="Rows of a left side."
+    "--events", default=4_000_000, show_default=True, type=click.IntRange(min=2_000), help="Rows of a left side."
 )
 @_data
 @_out("join")

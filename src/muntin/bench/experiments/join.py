@@ -77,7 +77,7 @@ def streams(rows: int) -> tuple[Case, ...]:
     )
 
 
-def join(folder: Path, rounds: int, progress: Progress, rows: int = 2_000_000) -> Iterator[Row]:
+def join(folder: Path, rounds: int, progress: Progress, rows: int = 4_000_000) -> Iterator[Row]:
     """Yield times of three joins in plain Spark, of the same by hand over stretches of time, and of one mt.join."""
     spark = bench_session()
     usual = spark.conf.get(THRESHOLD)
@@ -110,8 +110,8 @@ def _told(case: Case) -> Row:
 def inputs(spark: SparkSession, folder: Path, case: Case) -> tuple[DataFrame, DataFrame]:
     """Write, once, and read impressions and orders of users at random times."""
     return (
-        _rows(spark, folder, case, case.left, 1, ("shown", "ad"), F.col("id").cast("int")),
-        _rows(spark, folder, case, case.right, 2, ("bought", "amount"), F.rand(5)),
+        _rows(spark, folder, case, case.left, 100, ("shown", "ad"), F.col("id").cast("int")),
+        _rows(spark, folder, case, case.right, 300, ("bought", "amount"), F.rand(500)),
     )
 
 
@@ -121,7 +121,7 @@ def _rows(
     path = folder / f"join_{names[0]}_{rows}_{case.users}_{case.span // HOUR}.parquet"
     if not (path / "_SUCCESS").exists():
         micros = (F.rand(seed) * F.lit(case.span)).cast("long") + F.lit(BEGIN)
-        user = (F.rand(seed + 10) * F.lit(case.users)).cast("int")
+        user = (F.rand(seed + 100) * F.lit(case.users)).cast("int")  # partition p draws with seed + p
         made = spark.range(0, rows, 1, 2).select(
             user.alias("user"), F.timestamp_micros(micros).alias(names[0]), value.alias(names[1])
         )
