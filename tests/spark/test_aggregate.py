@@ -15,7 +15,7 @@ from muntin.choices import AnyStrategy
 from muntin.plan.physical.shapes import MERGING, Shape
 from tests.spark.cases import assert_same, plain_spark
 
-SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
+SHAPES: list[Any] = [shape.name.lower() for shape in (*MERGING, Shape.ORDERED)]
 WINDOWS = [mt.tumbling("20 minutes", id="20 min"), mt.hopping("1 hour", "20 minutes", id="1 h")]
 
 

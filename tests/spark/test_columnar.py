@@ -244,6 +244,7 @@ def plain_rows(spark: SparkSession, rows: Sequence[tuple[float, str | None, int]
     return sorted(map(str, whole.collect()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("settled", [pytest.param("by the restart", marks=pytest.mark.long), "by the next change"])
 def test_a_damaged_change_is_removed_by_hand(rocks: SparkSession, tmp_path: Path, settled: str) -> None:
     """Spark has logged the damaged file: it never reads its name again, and fails where the file is gone."""
@@ -306,6 +307,7 @@ def test_spark_reads_files_of_such_paths_several_times(rocks: SparkSession, tmp_
     assert rocks.read.parquet(str(tmp_path / "texts")).count() == 9
 
 
+@pytest.mark.long
 def test_a_damaged_report_is_written_again(rocks: SparkSession, tmp_path: Path) -> None:
     registry = WindowRegistry(tmp_path / "registry")
     windows = [mt.tumbling("60 s", id="minute"), mt.tumbling("7 s", id="seven")]

@@ -105,7 +105,9 @@ def run(code: str, folder: Path, *, java: str | None = None) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("start", [CLUSTER, CONNECT], ids=["cluster of two workers", "Spark Connect"])
+@pytest.mark.parametrize(
+    "start", [pytest.param(CLUSTER, marks=pytest.mark.long), CONNECT], ids=["cluster of two workers", "Spark Connect"]
+)
 def test_same_rows_elsewhere(start: str, tmp_path: Path) -> None:
     said = run(start + ASKED + STREAMED, tmp_path)
     assert "same rows:" in said

@@ -16,12 +16,12 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from muntin.aggregates import Aggregate
-from muntin.plan.physical.shapes import Shape
+from muntin.plan.physical.shapes import MERGING, Shape
 from muntin.spark.input.checking import expression
 from muntin.spark.input.reading import prepare, read
 from tests.spark.cases import assert_same, plain_spark
 
-SHAPES: list[Any] = [shape.name.lower() for shape in Shape]
+SHAPES: list[Any] = [shape.name.lower() for shape in (*MERGING, Shape.ORDERED)]
 WINDOWS = [mt.tumbling("10 s"), mt.hopping("20 s", "10 s")]
 SMALL = mt.Statistics(rows=400, keys=1, span=1)
 
@@ -48,6 +48,7 @@ def same_in_all_shapes(df: DataFrame, ours: Aggregate, theirs: Column, by: list[
         assert_same(actual, expected, by or [], shape)
 
 
+@pytest.mark.long
 def test_deviations_of_infinity_and_nan(spark: SparkSession) -> None:
     """Every set of values has an hour of its own."""
     sets = [[math.nan], [math.inf, 1.0], [1.0, math.nan, 2.0], [5.0], [-math.inf, -math.inf]]
@@ -216,6 +217,7 @@ def test_rolling_over_values_that_are_not_deterministic(spark: SparkSession) -> 
         assert {row["i"]: row["s_9s"] for row in actual.collect()} == expected
 
 
+@pytest.mark.long
 def test_maps_in_a_users_aggregate(spark: SparkSession) -> None:
     """What Spark cannot sort is put into the order of time all the same; of one time, into that of its text."""
     rows = [(i % 50, {"a": i, "b": -i} if i % 7 else None) for i in range(200)]

@@ -111,6 +111,7 @@ print("connected")
 """
 
 
+@pytest.mark.long
 def test_the_same_on_spark_connect() -> None:
     environment = os.environ | {"SPARK_TESTING": "1"}  # a free port: other tests may have a server, too
     root = Path(__file__).parents[2]

@@ -224,6 +224,7 @@ print("connected")
 """
 
 
+@pytest.mark.long
 def test_the_same_on_spark_connect(tmp_path: Path) -> None:
     environment = os.environ | {"SPARK_TESTING": "1"}  # a free port: other tests may have a server, too
     command = [sys.executable, "-c", f"PATIENT = {PATIENT!r}\n{CONNECTED}"]

@@ -182,6 +182,7 @@ def test_late_rows_are_dropped_and_counted(spark: SparkSession, tmp_path: Path) 
     assert out.progress.late == 2
 
 
+@pytest.mark.long
 def test_a_measure_that_falls_ends_the_query_which_goes_on_once_it_is_repaired(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -174,7 +174,7 @@ OF_PAIRS: Table = {
 }
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
 def test_aggregates_of_pairs(spark: SparkSession, seed: int) -> None:
     """Derived from each side where that is exact, and of the pairs themselves where not."""
     left, right, on = both_sides(spark, 200 + seed)

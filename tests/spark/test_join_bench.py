@@ -6,12 +6,14 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from muntin.bench.experiments.join import Case, asked, by_hand, cases, inputs, plain
 from muntin.bench.report.join import join_section
 
 
+@pytest.mark.long
 def test_plain_spark_gives_the_same(spark: SparkSession, tmp_path: Path) -> None:
     for case in (cases(4000)[1], replace(cases(4000)[-1], within=("10 minutes", "1 hour", "1 day"))):
         left, right = inputs(spark, tmp_path, case)

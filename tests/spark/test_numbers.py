@@ -25,6 +25,7 @@ SMALL = mt.Statistics(rows=400, keys=1, span=1)
 LOSS, ANSI = "spark.sql.decimalOperations.allowPrecisionLoss", "spark.sql.ansi.enabled"
 LEGACY = "spark.sql.legacy.statisticalAggregate"
 SETTINGS = [("true", "true"), ("false", "true"), ("false", "false")]
+FEW_SETTINGS = [SETTINGS[0], *(pytest.param(*each, marks=pytest.mark.long) for each in SETTINGS[1:])]
 
 ASKED = [
     *(ours("x").alias(ours.__name__) for ours in (mt.var_pop, mt.variance, mt.stddev)),
@@ -61,7 +62,7 @@ def assert_same_rows(actual: DataFrame, expected: DataFrame) -> None:
         assert all(equal(a, b, 1e-9) for a, b in zip(one, other, strict=True)), (one, other)
 
 
-@pytest.mark.parametrize(("loss", "ansi"), SETTINGS)
+@pytest.mark.parametrize(("loss", "ansi"), FEW_SETTINGS)
 def test_averages_of_many_near_maximal_decimals(spark: SparkSession, loss: str, ansi: str) -> None:
     """A total of 600 000 of them, in units of the average's last digit, has some forty digits."""
     df = spark.range(600_000).select(
@@ -108,7 +109,7 @@ def at_seconds(spark: SparkSession, values: list[tuple[float, float, float]]) ->
 SINGLE = [(0.0, 5.0, 1.0), (10.0, 2.0, 3.0), (11.0, 4.0, 5.0), (40.0, 7.0, 7.0), (60.0, 3.0, 4.0), (61.0, 3.0, 4.0)]
 
 
-@pytest.mark.parametrize("legacy", ["true", "false"])
+@pytest.mark.parametrize("legacy", ["true", pytest.param("false", marks=pytest.mark.long)])
 def test_deviations_of_a_single_value_follow_the_session(spark: SparkSession, legacy: str) -> None:
     df = at_seconds(spark, SINGLE)
     with settings(spark, legacy=legacy):

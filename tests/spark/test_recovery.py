@@ -95,7 +95,7 @@ def kills(pytestconfig: pytest.Config) -> int:
     return int(pytestconfig.getoption("--kills"))
 
 
-@pytest.mark.parametrize("strategy", ["columnar", "ordered", "chain", "expand"])
+@pytest.mark.parametrize("strategy", ["columnar", pytest.param("ordered", marks=pytest.mark.long), "chain", "expand"])
 def test_killed_at_random_moments(arrived: Replay, strategy: str, pytestconfig: pytest.Config) -> None:
     if strategy in ("chain", "expand") and kills(pytestconfig) < 2:
         pytest.skip("Spark's own operators alone: only with --kills 2 or more")
@@ -153,6 +153,7 @@ def test_a_corrupt_file_is_sparks_own_error_and_the_query_goes_on_without_it(arr
     same_as_batch(arrived)
 
 
+@pytest.mark.long
 def test_killed_across_an_added_and_a_removed_window(arrived: Replay) -> None:
     """A window comes and one goes while a query is killed: what stays is complete, what comes starts whole."""
     registry = mt.WindowRegistry(arrived.folder / "windows")

@@ -58,6 +58,7 @@ def values(table: mt.UpsertTable, spark: SparkSession) -> Values:
     return by_instance(table.read(spark).collect())
 
 
+@pytest.mark.long
 def test_a_new_checkpoint_begins_anew_or_is_refused(replay: Replay) -> None:
     """Its numbers begin at 0: rows of the old one would seem newer, whatever has come since."""
     table = mt.UpsertTable(replay.folder / "table", by="k")
@@ -147,6 +148,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, calls: int) -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 def test_compaction_may_be_interrupted_anywhere(replay: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     table = mt.UpsertTable(replay.folder / "table", by="k")
     run(replay, table.write, "first")
