@@ -30,10 +30,14 @@ def join_section(result: Row) -> str:
     ]
     if streams:
         parts += [
-            "Streams of the same kind, both directions: the most rows in state, of three stream-stream joins and of "
-            "one mt.join. What is saved is the shorter ranges, so all depends on how long they are.",
+            "Streams of the same kind, both directions: the most rows and memory in state, of three stream-stream "
+            "joins and of one mt.join. Rows of the shorter ranges are saved, so all depends on how long they are; memory "
+            "is also that of the operators, of which there is one instead of three.",
             table(
-                ["case", "ranges", "three joins", "mt.join", "share", "s, three joins", "s, mt.join"],
+                [
+                    *("case", "ranges", "rows, three joins", "rows, mt.join", "share"),
+                    *("MB, three joins", "MB, mt.join", "share", "s, three joins", "s, mt.join"),
+                ],
                 map(_state, streams),
             ),
             f"The goal is a share of at most {SMALLER}.",
@@ -63,7 +67,8 @@ def _line(row: Row) -> list[str]:
 
 def _state(row: Row) -> list[str]:
     plain, ours = row["states"]["plain"], row["states"]["muntin"]
-    share = ours["state_rows"] / max(1, plain["state_rows"])
     times = [f"{one['seconds']:.1f}" for one in (plain, ours)]
     sizes = [f"{one['state_rows']:,}" for one in (plain, ours)]
-    return [row["case"], ", ".join(row["within"]), *sizes, f"{share:.2f}", *times]
+    memory = [f"{one['state_bytes'] / 1e6:,.0f}" for one in (plain, ours)]
+    shares = [f"{ours[name] / max(1, plain[name]):.2f}" for name in ("state_rows", "state_bytes")]
+    return [row["case"], ", ".join(row["within"]), *sizes, shares[0], *memory, shares[1], *times]
