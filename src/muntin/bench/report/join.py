@@ -31,8 +31,8 @@ def join_section(result: Row) -> str:
     if streams:
         parts += [
             "Streams of the same kind, both directions: the most rows and memory in state, of three stream-stream "
-            "joins and of one mt.join. Rows of the shorter ranges are saved, so all depends on how long they are; memory "
-            "is also that of the operators, of which there is one instead of three.",
+            "joins and of one mt.join. Rows of the shorter ranges are saved, so all depends on how long they are; "
+            "memory is also that of the operators, of which there is one instead of three.",
             table(
                 [
                     *("case", "ranges", "rows, three joins", "rows, mt.join", "share"),
