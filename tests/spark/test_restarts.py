@@ -163,8 +163,8 @@ def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: P
 
 
 def test_auto_keeps_its_shape_when_windows_are_added(spark: SparkSession, tmp_path: Path) -> None:
-    """By itself it takes another: the windows that are added cut finer slices."""
-    statistics = mt.Statistics(10**8, keys=100, span="1 day")
+    """By itself it takes another: with more windows, slices pay."""
+    statistics = mt.Statistics(10**8, keys=10, span="1 hour")
     more = [MINUTE, HALF, mt.tumbling("7 s"), mt.tumbling("11 s")]
     replay = Replay(spark, tmp_path)
     checkpoint = first_run(replay, statistics=statistics)
