@@ -85,15 +85,14 @@ def holistic(folder: Path, rounds: int, progress: Progress, rows: int = 2_000_00
 
 
 def events(spark: SparkSession, folder: Path, rows: int) -> DataFrame:
-    """Write, once, and read events of users in countries at random times, in order: ts, country, user and v."""
-    path = folder / f"users_{rows}.parquet"
+    """Write, once, and read events in order of time, each of any user in any country: ts, country, user and v."""
+    path = folder / f"visits_{rows}.parquet"
     if not (path / "_SUCCESS").exists():
         micros = (F.col("id") * F.lit(DAYS * 86_400 * SECOND / rows)).cast("long") + F.lit(1_700_000_000 * SECOND)
-        user = (F.rand(1) * F.lit(USERS)).cast("long")
+        user, country = (F.rand(1) * F.lit(USERS)).cast("long"), (F.rand(3) * F.lit(COUNTRIES)).cast("int")
         made = spark.range(0, rows, 1, 2).select(
-            F.timestamp_micros(micros).alias("ts"), user.alias("user"), F.randn(2).alias("v")
+            F.timestamp_micros(micros).alias("ts"), country.alias("country"), user.alias("user"), F.randn(2).alias("v")
         )
-        made = made.withColumn("country", (F.col("user") % COUNTRIES).cast("int"))
         made.write.mode("overwrite").parquet(str(path))
     return spark.read.parquet(str(path))
 
