@@ -53,8 +53,14 @@ def distinct(
     asked = max(time).alias(LATEST)
     source = prepare(df, time, together, windows, asked)
     if df.isStreaming or len(source.query.periodic) < len(source.query.windows):
-        stream = {"watermark": watermark, "late": late, "output": output, "future": future, "checkpoint": checkpoint}
-        return aggregate(df, time, together, windows, asked, **stream)  # type: ignore[arg-type]
+        return aggregate(
+            *(df, time, together, windows, asked),
+            watermark=watermark,
+            late=late,
+            output=output,
+            future=future,
+            checkpoint=checkpoint,
+        )
     return _in_batch(source)
 
 

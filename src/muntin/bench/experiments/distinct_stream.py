@@ -22,7 +22,7 @@ from pyspark.sql import types as T
 
 import muntin as mt
 from muntin.bench.experiments.spark import SECOND, Progress
-from muntin.bench.experiments.stream import stream_session
+from muntin.bench.experiments.stream import stream_session, write_file
 from muntin.bench.record import Row
 from muntin.plan.statistics import Statistics
 from muntin.spark.stream.checkpoints import is_aggregation, operators, readable, store
@@ -88,7 +88,6 @@ def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
     if (path / "done").exists():
         return path
     shutil.rmtree(path, ignore_errors=True)
-    (path / "events").mkdir(parents=True)
     share = setting.events // DAYS
     for day in range(DAYS):
         ids = spark.range(share, numPartitions=1)
@@ -96,9 +95,7 @@ def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
         user = (F.rand(day) * F.lit(setting.users)).cast("long")
         made = ids.select(F.timestamp_micros(micros).alias("ts"), user.alias("user"))
         made = made.withColumn("country", F.concat(F.lit("country "), F.pmod("user", F.lit(COUNTRIES))))
-        made.write.parquet(str(path / "parts" / f"{day:03}"))
-        (part,) = (path / "parts" / f"{day:03}").glob("*.parquet")
-        part.rename(path / "events" / f"{day:03}.parquet")
+        write_file(made, path, day)
     (path / "done").touch()
     return path
 

@@ -120,12 +120,18 @@ def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
         micros = (F.col("id") * F.lit(SECOND / per_second)).cast("long") + F.lit(1_700_000_400 * SECOND)
         key = (F.rand(number) * F.lit(setting.keys)).cast("int")
         made = ids.select(F.timestamp_micros(micros).alias("ts"), key.alias("key"), F.randn(number).alias("v"))
-        made.write.parquet(str(path / "parts" / f"{number:03}"))
-        (part,) = (path / "parts" / f"{number:03}").glob("*.parquet")
-        (path / "events").mkdir(parents=True, exist_ok=True)
-        part.rename(path / "events" / f"{number:03}.parquet")
+        write_file(made, path, number)
     (path / "done").touch()
     return path
+
+
+def write_file(rows: DataFrame, path: Path, number: int) -> None:
+    """Write rows of one partition as the file of a micro-batch."""
+    parts, events = path / "parts" / f"{number:03}", path / "events"
+    rows.write.parquet(str(parts))
+    (part,) = parts.glob("*.parquet")
+    events.mkdir(parents=True, exist_ok=True)
+    part.rename(events / f"{number:03}.parquet")
 
 
 def run(spark: SparkSession, source: Path, setting: Setting, name: str) -> Row:

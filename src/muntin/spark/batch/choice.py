@@ -17,7 +17,6 @@ from muntin.plan.physical.shapes import BATCH_STRATEGIES, KERNEL, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.slicing.overlap import overlap
 from muntin.plan.statistics import Statistics
-from muntin.spark.batch.marks import has_marks
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
@@ -86,7 +85,7 @@ def _shapes(made: Recipe, keys: str | None) -> frozenset[Shape]:
     shapes = {Shape.INDEPENDENT, Shape.EXPAND}
     if made.mergeable:
         shapes |= {Shape.SLICES_EXPLODE}
-    if has_marks(made):
+    if made.item is not None:
         shapes |= {Shape.MARKS}
     if not keys and aggregate_obstacle(made.over_ranges()) is None:
         shapes |= {Shape.RANGES_KERNEL}

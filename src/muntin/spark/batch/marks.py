@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 from muntin import names
 from muntin.plan.slicing.grids import Grid, slicing
 from muntin.spark.batch.native import latest, numbered, slice_start
-from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
 from muntin.window import Window
 
@@ -34,11 +33,6 @@ def marks(source: Source, windows: tuple[Window, ...]) -> DataFrame:
     sums = [f"sum({names.SIGN} * {name}) AS {name}" for name in (names.PRESENT, *counts)]
     changes = marked.groupBy(*source.events.keys, names.NUMBER, names.FINISH).agg(*map(F.expr, sums))
     return source.finish(_instances(source, windows, changes, counts), [f"coalesce({name}, 0L)" for name in counts])
-
-
-def has_marks(made: Recipe) -> bool:
-    """Tell whether an aggregate can be evaluated by marks."""
-    return made.item is not None
 
 
 def next_time(source: Source, time: str, *items: str) -> str:
