@@ -83,8 +83,8 @@ def distinct_streams(folder: Path, rounds: int, progress: Progress, events: int 
 
 
 def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
-    """Write, once, the events of every day in one file; a user has a country, and comes at any time."""
-    path = folder / f"active_{setting.events}_{setting.users}_{DAYS}"
+    """Write, once, the events of every day in one file; an event is of any user in any country."""
+    path = folder / f"active_users_{setting.events}_{setting.users}_{DAYS}"
     if (path / "done").exists():
         return path
     shutil.rmtree(path, ignore_errors=True)
@@ -93,8 +93,8 @@ def stream_files(spark: SparkSession, folder: Path, setting: Setting) -> Path:
         ids = spark.range(share, numPartitions=1)
         micros = (F.col("id") * F.lit(DAY // share)).cast("long") + F.lit(1_700_006_400 * SECOND + day * DAY)
         user = (F.rand(day) * F.lit(setting.users)).cast("long")
-        made = ids.select(F.timestamp_micros(micros).alias("ts"), user.alias("user"))
-        made = made.withColumn("country", F.concat(F.lit("country "), F.pmod("user", F.lit(COUNTRIES))))
+        country = F.concat(F.lit("country "), (F.rand(DAYS + day) * F.lit(COUNTRIES)).cast("int"))
+        made = ids.select(F.timestamp_micros(micros).alias("ts"), user.alias("user"), country.alias("country"))
         write_file(made, path, day)
     (path / "done").touch()
     return path
