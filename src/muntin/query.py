@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
-from muntin.expressions import is_column
+from muntin.expressions import Expression, Named, column_named, is_column
 from muntin.window import AnyWindow, Kind, Window, parse_window, parse_windows
 
 T = TypeVar("T")
@@ -33,31 +33,41 @@ class Query:
     ('window_id', 'window', 'device', 'min_t', 'max_t')
     """
 
-    time: str
-    by: tuple[str, ...]
+    time: Named
+    by: tuple[Named, ...]
     windows: tuple[AnyWindow, ...]
     aggregates: tuple[Aggregate, ...]
+    where: Named | None
+    """The condition on rows that count, a text of Spark SQL or a Spark column; None where all do."""
+    name: str | None
+    """What the query is called among others."""
 
     def __init__(
         self,
-        time: str,
-        by: str | Iterable[str],
+        time: Any,
+        by: Any,
         windows: Windows,
         aggregates: Aggregate | Iterable[Aggregate],
+        where: Any = None,
+        name: str | None = None,
     ) -> None:
-        for name, value in (
-            ("time", time),
-            ("by", several(by)),
+        if not _is_named(time):
+            raise QueryError(f"time {time!r} is no column. Use the name of the event-time column.")
+        for key in several(by):
+            if not _is_named(key):
+                raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
+        for field, value in (
+            ("time", column_named(time, "time")),
+            ("by", tuple(column_named(key, "by") for key in several(by))),
             ("windows", check_windows(windows)),
             ("aggregates", check_aggregates(aggregates)),
+            ("where", None if where is None else column_named(where, "where")),
+            ("name", name),
         ):
-            object.__setattr__(self, name, value)
-        if not isinstance(time, str) or not time:
-            raise QueryError(f"time {time!r} is no column. Use the name of the event-time column.")
-        for key in self.by:
-            if not isinstance(key, str) or not key:
-                raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
-        if twice := repeated(self.by):
+            object.__setattr__(self, field, value)
+        if name is not None and (not isinstance(name, str) or not name):
+            raise QueryError(f"{name!r} is no name of a query. Use a non-empty string, or none.")
+        if twice := repeated(map(str, self.by)):
             raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
         if twice := repeated(self.outputs):
             raise QueryError(
@@ -68,7 +78,7 @@ class Query:
     def outputs(self) -> tuple[str, ...]:
         """Names of the result's columns, in order."""
         own = MEASURES if self.measured else ()
-        return (*RESERVED, *own, *self.by, *(aggregate.name for aggregate in self.aggregates))
+        return (*RESERVED, *own, *map(str, self.by), *(aggregate.name for aggregate in self.aggregates))
 
     @property
     def measured(self) -> bool:
@@ -82,12 +92,9 @@ class Query:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that the query reads, each once."""
-        return tuple(
-            dict.fromkeys(
-                [self.time, *self.by, *(str(column) for aggregate in self.aggregates for column in aggregate.columns)]
-            )
-        )
+        """Names of the columns that the query reads by name, each once; expressions read others."""
+        named = [self.time, *self.by, *(column for aggregate in self.aggregates for column in aggregate.columns)]
+        return tuple(dict.fromkeys(column for column in named if isinstance(column, str)))
 
     def check(self, schema: Iterable[str]) -> Query:
         """Give the query back if a schema has all its columns, and say which are missing if not.
@@ -110,7 +117,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class QuerySet:
-    """Queries over one event stream, to be evaluated together.
+    """Queries over one event stream, to be evaluated together by mt.evaluate.
 
     >>> from muntin import window as w
     >>> from muntin.aggregates import functions as f
@@ -135,6 +142,13 @@ class QuerySet:
             )
         if twice := repeated(self.queries):
             raise QueryError(f"{twice} is asked for twice. Leave one out.")
+        if name := repeated(self.names):
+            raise QueryError(f"two queries of one set are called {name!r}. Give each a name of its own.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the queries are called: by their own names, or by their places."""
+        return tuple(query.name or f"query {place}" for place, query in enumerate(self.queries, start=1))
 
     def __iter__(self) -> Iterator[Query]:
         return iter(self.queries)
@@ -221,6 +235,10 @@ def check_aggregates(aggregates: Aggregate | Iterable[Aggregate]) -> tuple[Aggre
         if not isinstance(aggregate, Aggregate):
             raise QueryError(f"{aggregate!r} is no aggregate. Use one such as mt.min('v').")
     return given
+
+
+def _is_named(given: Any) -> bool:
+    return isinstance(given, Expression) or is_column(given) or (isinstance(given, str) and given != "")
 
 
 def several(value: Any) -> tuple[Any, ...]:

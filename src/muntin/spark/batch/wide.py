@@ -44,7 +44,7 @@ def check_wide(source: Source) -> None:
                 f"window {window.label!r} does not always end when {finest.label!r} does, so the wide layout has no "
                 f"row for it. Use slides that are multiples of {finest.slide}, or layout='long'."
             )
-    outputs = [END, *source.query.by, *wide_names(source).values()]
+    outputs = [END, *source.events.by, *wide_names(source).values()]
     if twice := alike(outputs, folding(source.events.frame)):
         raise QueryError(f"the wide layout would have two columns {twice}. Rename with .alias(…) or by ids.")
 
@@ -62,4 +62,4 @@ def wide(source: Source, result: DataFrame) -> DataFrame:
     end = F.expr(f"{names.WINDOW}.`end` AS {names.STOP}")
     rows = long.groupBy(*source.events.keys, end).agg(F.expr(f"struct({cells}) AS {names.CELLS}"))
     values = (f"{names.CELLS}.{cell}.{names.VALUE} AS {cell}" for cell in map(names.cell, range(len(outputs))))
-    return rows.selectExpr(names.STOP, *source.events.keys, *values).toDF(END, *source.query.by, *outputs.values())
+    return rows.selectExpr(names.STOP, *source.events.keys, *values).toDF(END, *source.events.by, *outputs.values())
