@@ -74,10 +74,12 @@ if TYPE_CHECKING:
         distinct,
         explain,
         explain_rolling,
+        explain_sql,
         join,
         progress,
         rolling,
         session,
+        sql,
         state,
     )
 
@@ -120,6 +122,7 @@ __all__ = [
     "distinct",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "first",
     "hopping",
     "join",
@@ -141,6 +144,7 @@ __all__ = [
     "session",
     "session_window",
     "snapshot",
+    "sql",
     "state",
     "std",
     "stddev",
@@ -165,10 +169,12 @@ _SPARK = (
     "distinct",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "join",
     "progress",
     "rolling",
     "session",
+    "sql",
     "state",
 )
 

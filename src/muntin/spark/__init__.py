@@ -1,10 +1,11 @@
-"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.join, mt.rolling, mt.session, and parts of streams."""
+"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.join, mt.rolling, mt.sql, and parts of streams."""
 
 from muntin.spark.items import distinct
 from muntin.spark.joins.run import join
 from muntin.spark.rolling_windows.run import explain_rolling, rolling
 from muntin.spark.run import aggregate, explain
 from muntin.spark.sessions import session
+from muntin.spark.statements.run import explain_sql, sql
 from muntin.spark.stream.kept_state import Kept, state
 from muntin.spark.stream.progress import Progress, progress
 from muntin.spark.stream.upserts import UpsertTable
@@ -17,9 +18,11 @@ __all__ = [
     "distinct",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "join",
     "progress",
     "rolling",
     "session",
+    "sql",
     "state",
 ]
