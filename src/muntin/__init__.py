@@ -43,6 +43,7 @@ from muntin.plan import Plan, plan
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan
 from muntin.plan.physical.stream import StreamPlan
+from muntin.plan.sharing import SharingPlan
 from muntin.plan.slicing.weave import Weave, weave
 from muntin.plan.statistics import Statistics
 from muntin.plan.subsumption import Subsumption, subsume
@@ -69,9 +70,11 @@ if TYPE_CHECKING:
     from muntin.spark import (
         Kept,
         Progress,
+        Results,
         UpsertTable,
         aggregate,
         distinct,
+        evaluate,
         explain,
         explain_rolling,
         explain_sql,
@@ -95,7 +98,9 @@ __all__ = [
     "Query",
     "QueryError",
     "QuerySet",
+    "Results",
     "RollingPlan",
+    "SharingPlan",
     "Statistics",
     "StreamPlan",
     "Subsumption",
@@ -120,6 +125,7 @@ __all__ = [
     "cumulating",
     "delta",
     "distinct",
+    "evaluate",
     "explain",
     "explain_rolling",
     "explain_sql",
@@ -164,9 +170,11 @@ __all__ = [
 _SPARK = (
     "Kept",
     "Progress",
+    "Results",
     "UpsertTable",
     "aggregate",
     "distinct",
+    "evaluate",
     "explain",
     "explain_rolling",
     "explain_sql",
