@@ -45,6 +45,12 @@ class Expressions:
     """The expressions of an input, each once, under names of their own that people can read."""
 
     known: dict[str, Expression] = field(default_factory=dict)
+    keys: dict[str, Expression] = field(default_factory=dict)
+
+    def key(self, sql: str) -> Expression:
+        """Give the expression that a text is, under its own name in the result."""
+        one = self.one(sql)
+        return self.keys.setdefault(sql, Expression(one.value.alias(one.name), one.name))
 
     def one(self, sql: str) -> Expression:
         """Give the expression that a text is."""
@@ -104,7 +110,7 @@ def _query(name: str, time: str, select: Select, expressions: Expressions) -> Qu
     """Ask what a SELECT asks; one without aggregates asks for the rows, to have its groups."""
     calls = select.calls or (Call(COUNT.name),)
     aggregates = [_aggregate(call, RESULT.format(place), expressions) for place, call in enumerate(calls)]
-    by = tuple(map(expressions.one, select.keys))
+    by = tuple(map(expressions.key, select.keys))
     where = None if select.where is None else expressions.one(select.where)
     return Query(time, by, select.windows, aggregates, where, name)
 

@@ -54,7 +54,7 @@ def refusal(error: AnalysisException, text: str, own: str, tables: Callable[[], 
         case _:
             name = []
             message = f"Spark refuses it: {told(error)}"
-    return QueryError(point(text, max(text.find(own), 0) + (where(own, name) or 0), message))
+    return QueryError(point(text, max(text.find(own), 0) + (place_of(own, name[-1]) or 0 if name else 0), message))
 
 
 def told(error: Exception) -> str:
@@ -67,16 +67,14 @@ def told(error: Exception) -> str:
     return _CODES.sub("", first).strip()
 
 
-def where(text: str, name: list[str]) -> int | None:
-    """Give where a name stands in a text, outside of strings and comments; the last part of it counts.
+def place_of(text: str, name: str) -> int | None:
+    """Give where a name stands in a text, outside of strings and comments, in whatever case and quotes.
 
-    >>> where("SELECT 'x', T.`x` FROM t", ["x"]), where("SELECT 1", ["x"])
+    >>> place_of("SELECT 'x', T.`x` FROM t", "X"), place_of("SELECT 1", "x")
     (14, None)
     """
-    if not name:
-        return None
     for token in _TOKEN.finditer(text):
-        if token["name"] is not None and _plain(token["name"]).lower() == name[-1].lower():
+        if token["name"] is not None and _plain(token["name"]).lower() == name.lower():
             return token.start()
     return None
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from muntin.choices import AnyStrategy
+from muntin.choices import Sharing
 from muntin.errors import QueryError
-from muntin.spark.statements.job import Job, Options
+from muntin.spark.statements.evaluation import Options
+from muntin.spark.statements.job import Job
 from muntin.spark.statements.plan import SqlPlan
 from muntin.spark.statements.tables import tables_of
 from muntin.sql.reading import read
@@ -25,7 +26,7 @@ def sql(
     boundaries: Boundaries | None = None,
     *,
     watermark: Length | None = None,
-    strategy: AnyStrategy = "auto",
+    strategy: Sharing = "auto",
     **sources: DataFrame,
 ) -> Any:
     """Run SQL over windows: a DataFrame for one statement, a mapping of names to DataFrames for several.
@@ -49,7 +50,7 @@ def explain_sql(
     boundaries: Boundaries | None = None,
     *,
     watermark: Length | None = None,
-    strategy: AnyStrategy = "auto",
+    strategy: Sharing = "auto",
     **sources: DataFrame,
 ) -> SqlPlan:
     """Give the plan that mt.sql would run: print it, draw it, or look into it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from muntin.spark.statements.tables import mentions
+from muntin.spark.statements.mistakes import place_of
 from muntin.sql.statement import Boundaries, Input, Select, Statement
 
 
@@ -38,8 +38,9 @@ def stages(statements: Sequence[Statement], given: Iterable[str]) -> Iterator[li
 
 
 def _reads(statement: Statement, name: str) -> bool:
-    texts = [select.input.sql for select in statement.selects] or [statement.spark or ""]
-    return any(mentions(text, name) for text in texts)
+    if not statement.selects:
+        return place_of(statement.spark or "", name) is not None
+    return any(name.lower() == table.lower() for select in statement.selects for table in select.input.tables)
 
 
 def together(statements: Iterable[Statement]) -> list[Together]:
