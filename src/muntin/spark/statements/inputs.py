@@ -17,7 +17,7 @@ from muntin.expressions import Expression
 from muntin.query import MEASURES, RESERVED, Query
 from muntin.spark.input.source import DELAY
 from muntin.spark.statements.tables import Tables, plain_name
-from muntin.sql.statement import RESULT, Boundaries, Call, Input, Select
+from muntin.sqltext.statement import RESULT, Boundaries, Call, Input, Select
 
 MICROSECOND = "INTERVAL '0.000001' SECOND"
 """The least step of Spark's time: an event so much earlier lies before the boundary that it lay on."""

@@ -18,12 +18,12 @@ from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
 from muntin.spark.statements.merging import merged
 from muntin.spark.statements.mistakes import pointing
-from muntin.spark.statements.outputs import check_ordered, named, selected
+from muntin.spark.statements.outputs import check_ordered, selected
 from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.stages import Together, named_selects, stages, together
 from muntin.spark.statements.tables import Tables
-from muntin.sql.statement import Statement
+from muntin.sqltext.statement import Statement
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class Job:
 
     @cached_property
     def _in_turn(self) -> list[list[Statement]]:
-        return list(stages([merged(named(statement)) for statement in self.statements], self.tables.given))
+        return list(stages(list(map(merged, self.statements)), self.tables.given))
 
     def _stage(self, statements: Iterable[Statement], done: Mapping[str, DataFrame]) -> Stage:
         return Stage(self.text, tuple(statements), self.tables.with_more(done), self.options)

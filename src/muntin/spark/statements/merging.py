@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from muntin.spark.input.source import literal
-from muntin.sql.statement import RESULT, WINDOW_ID, Call, Output, Select, Statement
+from muntin.sqltext.statement import RESULT, WINDOW_ID, Call, Output, Select, Statement
 
 _RESULT = re.compile(r"\bmuntin_result_(\d+)\b")
 

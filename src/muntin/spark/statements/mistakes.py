@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pyspark.errors import AnalysisException
 
 from muntin.errors import QueryError
-from muntin.sql.pointing import did_you_mean, point
+from muntin.sqltext.pointing import did_you_mean, point
 
 _TOKEN = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'"

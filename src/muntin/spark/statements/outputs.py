@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -14,13 +12,10 @@ from pyspark.sql import types as T
 from muntin.errors import QueryError
 from muntin.spark.input.source import WINDOW as IS_WINDOW
 from muntin.spark.input.source import literal
-from muntin.spark.statements.inputs import MICROSECOND, readable
+from muntin.spark.statements.inputs import MICROSECOND
 from muntin.spark.statements.tables import Tables
-from muntin.sql.statement import KEY, RESULT, WINDOW, WINDOW_ID, Output, Select, Statement
+from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Select, Statement
 from muntin.window import Cumulating, Landmark, Window
-
-_INTERNAL = re.compile(r"`?muntin_(key|result)_(\d+)`?")
-_EDGE = re.compile(r"window\.(start|end)")
 
 
 def selected(
@@ -33,43 +28,10 @@ def selected(
         names = schema.names
         branches = [_as(branch, schema) for branch in branches]
     result = reduce(DataFrame.union, branches).toDF(*names)
-    ending = f"ORDER BY {', '.join(statement.order)}" if statement.order else ""
-    ending += "" if statement.limit is None else f" LIMIT {statement.limit}"
-    return Tables(tables.spark, {"rows": result}).query(f"SELECT rows.* FROM rows {ending}")  # noqa: S608 - names are quoted if ending else result
-
-
-def named(statement: Statement) -> Statement:
-    """Give a statement with a name for every output, as the first SELECT has them; in Spark's dialect Spark tells."""
-    if statement.dialect == "spark":
-        return statement
-    selects = (
-        replace(it, outputs=tuple(replace(output, name=name_of(output, it)) for output in it.outputs))
-        for it in statement.selects
-    )
-    return replace(statement, selects=tuple(selects))
-
-
-def name_of(output: Output, select: Select) -> str:
-    """Name a result column: as the user did, or by its expression, as Spark does.
-
-    >>> from muntin.sql.statement import Call, Input
-    >>> select = Select(Input(("t",), "", ""), (), ("`device`",), (Call("min", ("`T`",)),), ())
-    >>> name_of(Output("muntin_key_0"), select), name_of(Output("muntin_result_0 + 1"), select)
-    ('device', 'min(T) + 1')
-    >>> name_of(Output("`window`.`end`"), select), name_of(Output("window_id"), select)
-    ('window_end', 'window_id')
-    """
-    if output.name is not None:
-        return output.name
-
-    def meant(match: re.Match[str]) -> str:
-        place = int(match[2])
-        if match[1] == "key":
-            return readable(select.keys[place])
-        call = select.calls[place]
-        return f"{call.function}({', '.join(map(readable, call.arguments)) or '*'})"
-
-    return _EDGE.sub(r"window_\1", readable(_INTERNAL.sub(meant, output.sql)))
+    if statement.order:
+        ordered = f"TABLE muntin_rows ORDER BY {', '.join(statement.order)}"
+        result = Tables(tables.spark, {"muntin_rows": result}).query(ordered)
+    return result if statement.limit is None else result.limit(statement.limit)
 
 
 def _selected(select: Select, rows: DataFrame) -> DataFrame:

@@ -13,8 +13,8 @@ from muntin.spark.statements.evaluation import Options
 from muntin.spark.statements.job import Job
 from muntin.spark.statements.plan import SqlPlan
 from muntin.spark.statements.tables import tables_of
-from muntin.sql.reading import read
-from muntin.sql.statement import Boundaries, Dialect
+from muntin.sqltext.reading import read
+from muntin.sqltext.statement import Boundaries, Dialect
 from muntin.window import Length
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from muntin.spark.statements.mistakes import place_of
-from muntin.sql.statement import Boundaries, Input, Select, Statement
+from muntin.sqltext.statement import Boundaries, Input, Select, Statement
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from muntin.duration import DAY, HOUR, LONGEST, MICROSECOND, MILLISECOND, MINUTE, SECOND, WEEK, Duration, parse_duration
 from muntin.errors import QueryError
-from muntin.sql.pointing import Wrong, did_you_mean, refuse
+from muntin.sqltext.pointing import Wrong, did_you_mean, refuse
 
 AZURE_UNITS = {
     **dict.fromkeys(("day", "dd", "d"), DAY),

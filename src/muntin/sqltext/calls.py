@@ -6,9 +6,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from muntin.sql.pointing import did_you_mean, refuse, unsupported
-from muntin.sql.spelling import spark_sql
-from muntin.sql.statement import Call, Dialect
+from muntin.sqltext.pointing import did_you_mean, refuse, unsupported
+from muntin.sqltext.spelling import spark_sql
+from muntin.sqltext.statement import Call, Dialect
 
 _COMMON = {name: name for name in ("count", "min", "max", "sum", "avg")}
 _SAMPLES = {

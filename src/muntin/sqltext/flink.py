@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from muntin.sql.calls import called
-from muntin.sql.dialects import PARTITION
-from muntin.sql.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
-from muntin.sql.lengths import interval
-from muntin.sql.pointing import did_you_mean, refuse, unsupported
-from muntin.sql.spelling import folded, named
-from muntin.sql.statement import WINDOW
+from muntin.sqltext.calls import called
+from muntin.sqltext.dialects import PARTITION
+from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
+from muntin.sqltext.lengths import interval
+from muntin.sqltext.pointing import did_you_mean, refuse, unsupported
+from muntin.sqltext.spelling import folded, named
+from muntin.sqltext.statement import WINDOW
 from muntin.window import AnyWindow, cumulating, hopping, session_window, tumbling
 
 _TABLE = {

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from muntin.sql.azure import system, without_clauses
-from muntin.sql.calls import is_aggregate
-from muntin.sql.dialects import TIME
-from muntin.sql.pointing import refuse, unsupported
-from muntin.sql.spelling import named
+from muntin.sqltext.azure import system, without_clauses
+from muntin.sqltext.calls import is_aggregate
+from muntin.sqltext.dialects import TIME
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import named
 
 if TYPE_CHECKING:
-    from muntin.sql.inputs import Steps
+    from muntin.sqltext.inputs import Steps
 
 MUNTIN_TIME = "muntin_time"
 """The event time, as steps hand it on."""

@@ -11,13 +11,13 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokens import Token, TokenType
 
 from muntin.errors import QueryError
-from muntin.sql.azure_steps import in_words_of_spark
-from muntin.sql.dialects import DIALECTS
-from muntin.sql.inputs import Steps
-from muntin.sql.pointing import Refused, Source, did_you_mean, point
-from muntin.sql.recognition import recognise
-from muntin.sql.selecting import read_query
-from muntin.sql.statement import Boundaries, Dialect, Statement
+from muntin.sqltext.azure_steps import in_words_of_spark
+from muntin.sqltext.dialects import DIALECTS
+from muntin.sqltext.inputs import Steps
+from muntin.sqltext.pointing import Refused, Source, did_you_mean, point
+from muntin.sqltext.recognition import recognise
+from muntin.sqltext.selecting import read_query
+from muntin.sqltext.statement import Boundaries, Dialect, Statement
 
 LONGEST_TEXT = 1_000_000
 DEEPEST = 60

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot.errors import ErrorLevel
 
-from muntin.sql.dialects import SparkWindows
-from muntin.sql.inputs import tables_in
+from muntin.sqltext.dialects import SparkWindows
+from muntin.sqltext.inputs import tables_in
 
 
 def with_tables(sql: str, names: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError
 from sqlglot.tokens import Token, TokenType
 
-from muntin.sql.statement import Dialect
+from muntin.sqltext.statement import Dialect
 
 TIME, PARTITION, OVER = "timestamp_by", "partition_by", "timestamp_over"
 """What a table of Azure has beside its name and alias."""

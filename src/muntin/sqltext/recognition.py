@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from muntin.sql.lengths import AZURE_UNITS
-from muntin.sql.statement import Dialect
+from muntin.sqltext.lengths import AZURE_UNITS
+from muntin.sqltext.statement import Dialect
 
 _HIDDEN = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.)*'|\"[^\"]*\"|`[^`]*`", re.DOTALL)
 _UNIT = "|".join(AZURE_UNITS)

@@ -9,8 +9,8 @@ from typing import Any
 from sqlglot import exp
 
 from muntin.errors import QueryError
-from muntin.sql.pointing import refuse, unsupported
-from muntin.sql.spelling import folded
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import folded
 from muntin.window import AnyWindow
 
 Reference = Callable[[exp.Expr], "exp.Expr | None"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from muntin.sql.dialects import SparkWindows
-from muntin.sql.pointing import Refused, unsupported
+from muntin.sqltext.dialects import SparkWindows
+from muntin.sqltext.pointing import Refused, unsupported
 
 
 def spark_sql(node: exp.Expr) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from muntin.sql.calls import called, hint, is_aggregate, read_call
-from muntin.sql.grouping import Grouped
-from muntin.sql.pointing import refuse, unsupported
-from muntin.sql.spelling import folded, named, spark_sql
-from muntin.sql.statement import KEY, RESULT, Call, Dialect
+from muntin.sqltext.calls import called, hint, is_aggregate, read_call
+from muntin.sqltext.grouping import Grouped
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import folded, named, spark_sql
+from muntin.sqltext.statement import KEY, RESULT, Call, Dialect
 
 NEITHER = "is neither a key of GROUP BY nor in an aggregate"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from muntin.duration import Duration
-from muntin.sql.calls import called
-from muntin.sql.grouping import Grouped, grouped_by, made, relation_of, unqualified
-from muntin.sql.lengths import interval, text_length
-from muntin.sql.pointing import Wrong, did_you_mean, refuse, unsupported
-from muntin.sql.spelling import folded, named
-from muntin.sql.statement import WINDOW
+from muntin.sqltext.calls import called
+from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, unqualified
+from muntin.sqltext.lengths import interval, text_length
+from muntin.sqltext.pointing import Wrong, did_you_mean, refuse, unsupported
+from muntin.sqltext.spelling import folded, named
+from muntin.sqltext.statement import WINDOW
 from muntin.window import AnyWindow, hopping, session_window, tumbling
 
 _NAMES = ("window", "session_window")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from muntin.duration import Duration
-from muntin.sql.calls import called
-from muntin.sql.dialects import OVER, PARTITION, TIME
-from muntin.sql.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
-from muntin.sql.lengths import azure_length
-from muntin.sql.pointing import did_you_mean, refuse, unsupported
-from muntin.sql.spelling import named
-from muntin.sql.statement import WINDOW, WINDOW_ID
+from muntin.sqltext.calls import called
+from muntin.sqltext.dialects import OVER, PARTITION, TIME
+from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
+from muntin.sqltext.lengths import azure_length
+from muntin.sqltext.pointing import did_you_mean, refuse, unsupported
+from muntin.sqltext.spelling import named
+from muntin.sqltext.statement import WINDOW, WINDOW_ID
 from muntin.window import AnyWindow, hopping, session_window, snapshot, tumbling
 
 _KINDS = {"tumbling": ("duration", "offset"), "hopping": ("duration", "hop", "offset"), "snapshot": ()}

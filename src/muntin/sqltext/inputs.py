@@ -7,11 +7,11 @@ from typing import Any
 
 from sqlglot import exp
 
-from muntin.sql.azure_steps import MUNTIN_TIME, timed
-from muntin.sql.dialects import TIME
-from muntin.sql.pointing import refuse, unsupported
-from muntin.sql.spelling import named, spark_sql
-from muntin.sql.statement import Dialect, Input
+from muntin.sqltext.azure_steps import MUNTIN_TIME, timed
+from muntin.sqltext.dialects import TIME
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import named, spark_sql
+from muntin.sqltext.statement import Dialect, Input
 
 
 @dataclass(slots=True)

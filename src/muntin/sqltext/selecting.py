@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from muntin.sql import azure, flink, spark
-from muntin.sql.azure_steps import MUNTIN_TIME, at_event_time, timed
-from muntin.sql.calls import called, is_aggregate
-from muntin.sql.grouping import check_clauses
-from muntin.sql.inputs import Steps, read_input, tables_in
-from muntin.sql.pointing import Refused, Wrong, refuse, unsupported
-from muntin.sql.projection import Projection
-from muntin.sql.spelling import folded, named, spark_sql
-from muntin.sql.statement import Boundaries, Dialect, Output, Select, Statement
+from muntin.sqltext import azure, flink, spark
+from muntin.sqltext.azure_steps import MUNTIN_TIME, at_event_time, timed
+from muntin.sqltext.calls import called, is_aggregate
+from muntin.sqltext.grouping import check_clauses
+from muntin.sqltext.inputs import Steps, read_input, tables_in
+from muntin.sqltext.pointing import Refused, Wrong, refuse, unsupported
+from muntin.sqltext.projection import Projection
+from muntin.sqltext.spelling import folded, named, spark_sql
+from muntin.sqltext.statement import Boundaries, Dialect, Output, Select, Statement
 from muntin.window import AnyWindow
 
 _READERS: dict[Dialect, Any] = {"azure": azure, "flink": flink, "spark": spark}
