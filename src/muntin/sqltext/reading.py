@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import get_args
 
 from sqlglot import exp
@@ -85,6 +86,9 @@ def _chunks(text: str, dialect: Dialect) -> Iterator[list[Token]]:
         tokens = DIALECTS[dialect]().tokenize(text)
     except SqlglotError as error:
         raise QueryError(point(text, *_token_error(text, error))) from None
+    for token, following in pairwise(tokens):  # a keyword that is called is a function
+        if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
+            token.token_type = TokenType.VAR
     chunk: list[Token] = []
     depth, selects = 0, 0
     for token in tokens:
