@@ -8,6 +8,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from muntin.choices import Sharing, check_choice
+from muntin.duration import Duration
+from muntin.plan.physical.options import StreamOptions
 from muntin.plan.sharing import SharingPlan
 from muntin.spark.queries.results import Results
 from muntin.spark.queries.run import evaluate, explain_queries
@@ -19,11 +21,14 @@ from muntin.window import Length
 class Options:
     """How statements are evaluated."""
 
-    watermark: Length | None = None
-    strategy: Sharing = "auto"
+    watermark: Duration | None
+    """How much later than the latest event a row of a stream may come; None leaves it to the source."""
+    strategy: Sharing
 
-    def __post_init__(self) -> None:
-        check_choice("strategy", self.strategy, Sharing)
+    def __init__(self, watermark: Length | None = None, strategy: Sharing = "auto") -> None:
+        check_choice("strategy", strategy, Sharing)
+        object.__setattr__(self, "watermark", StreamOptions(watermark).watermark)
+        object.__setattr__(self, "strategy", strategy)
 
     def of(self, frame: DataFrame) -> dict[str, Any]:
         """Give the options of an input; a watermark is for streams."""

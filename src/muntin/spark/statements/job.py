@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -17,7 +17,7 @@ from muntin.spark.queries.results import Results, Stream
 from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
 from muntin.spark.statements.merging import merged
-from muntin.spark.statements.mistakes import pointing
+from muntin.spark.statements.mistakes import Text, place_of
 from muntin.spark.statements.outputs import check_ordered, selected
 from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
@@ -178,4 +178,13 @@ class Stage:
             return selected(statement, rows, None if plain is None else plain.schema, self.tables)
 
     def _pointing(self, statement: Statement) -> AbstractContextManager[None]:
-        return pointing(self.text, statement.text, self.tables.known)
+        return Text(self.text, statement.text, lambda: self._columns(statement), self.tables.known).pointing()
+
+    def _columns(self, statement: Statement) -> list[str]:
+        """List the columns of what a statement reads, as far as Spark reads it."""
+        named = (name for name in self.tables.given if place_of(statement.text, name) is not None)
+        columns = [column for name in named for column in self.tables.given[name].columns]
+        for select in statement.selects:
+            with suppress(AnalysisException):
+                columns += self.tables.query(select.input.sql).columns
+        return columns

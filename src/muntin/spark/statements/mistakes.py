@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pyspark.errors import AnalysisException
+from pyspark.logger import PySparkLogger
 
-from muntin.errors import QueryError
+from muntin.errors import QueryError, UnsupportedError
 from muntin.sqltext.pointing import did_you_mean, point
 
 _TOKEN = re.compile(
@@ -17,44 +21,94 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _PART = re.compile(r"`((?:[^`]|``)*)`|[^.`]+")
+_QUOTED = re.compile(r"'((?:[^']|'')+)'")
+_PLACED = re.compile(r"line \d+, column \d+: ")
+_CONDITIONS = {
+    "UNRESOLVED_COLUMN": (("column", "objectName"),),
+    "UNRESOLVED_FIELD": (("column", "fieldName"),),
+    "FIELD_NOT_FOUND": (("column", "fieldName"),),
+    "TABLE_OR_VIEW_NOT_FOUND": (("table", "relationName"),),
+    "UNRESOLVED_ROUTINE": (("function", "routineName"),),
+}
+"""Conditions of Spark's errors that are about a name, and the parameters that have it."""
+_LISTED = 12
+"""How many names are listed at most."""
 _CODES = re.compile(r"^\[[\w.]+\] | SQLSTATE: .*$")
 
 
 @contextmanager
-def pointing(text: str, own: str, tables: Callable[[], Iterable[str]]) -> Iterator[None]:
-    """Turn what Spark refuses of a statement into an error that points into the text.
+def quietly() -> Iterator[None]:
+    """Keep Spark from logging what it refuses in this thread: an error of ours will say it."""
+    own = threading.get_ident()
+    loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
 
-    The statement's own text is a part of it. Names of tables are asked for if one is missing.
-    """
+    def others(record: logging.LogRecord) -> bool:
+        return record.thread != own
+
+    for logger in loggers:
+        logger.addFilter(others)
     try:
         yield
-    except AnalysisException as error:
-        raise refusal(error, text, own, tables) from error
+    finally:
+        for logger in loggers:
+            logger.removeFilter(others)
 
 
-def refusal(error: AnalysisException, text: str, own: str, tables: Callable[[], Iterable[str]]) -> QueryError:
-    """Say what Spark refuses, with the place of the name that it is about."""
+@dataclass(frozen=True)
+class Text:
+    """A statement within a text, and the names of columns and tables that it could have meant."""
+
+    whole: str
+    own: str
+    columns: Callable[[], Iterable[str]]
+    tables: Callable[[], Iterable[str]]
+
+    @contextmanager
+    def pointing(self) -> Iterator[None]:
+        """Let what Spark or Muntin refuses of the statement be an error that points into the text."""
+        try:
+            yield
+        except AnalysisException as error:
+            raise self.refusal(error) from error
+        except (QueryError, UnsupportedError) as error:
+            if isinstance(error.__cause__, AnalysisException) and _names(error.__cause__):
+                raise self.refusal(error.__cause__) from error
+            raise self._pointed(error) from error
+
+    def refusal(self, error: AnalysisException) -> QueryError:
+        """Say what Spark refuses, at the place of the name that it is about."""
+        (kind, name), *_ = [*_names(error), ("", [""])]
+        match kind:
+            case "column":
+                message = f"no column {name[-1]!r} in the input.{_meant(name[-1], self.columns())}"
+            case "table":
+                message = (
+                    f"no table {'.'.join(name)!r}.{_meant(name[-1], self.tables())} "
+                    f"Give it by keyword, as in {_keyword(name[-1])}=df, or add it to Spark's catalog."
+                )
+            case "function":
+                message = f"no function {name[-1]!r} in Spark."
+            case _:
+                message = f"Spark refuses it: {told(error)}"
+        return QueryError(self._at(name[-1], message))
+
+    def _pointed(self, error: Exception) -> Exception:
+        """Give an error with the place of the first name in quotes that the statement has."""
+        if _PLACED.match(message := str(error)):
+            return error
+        named = (name for name in _QUOTED.findall(message) if place_of(self.own, name) is not None)
+        return type(error)(self._at(next(named, ""), message))
+
+    def _at(self, name: str, message: str) -> str:
+        return point(self.whole, max(self.whole.find(self.own), 0) + (place_of(self.own, name) or 0), message)
+
+
+def _names(error: AnalysisException) -> list[tuple[str, list[str]]]:
+    """Give the kind and the parts of the name that an error is about, if it is about one."""
     condition = (error.getCondition() or "").partition(".")[0]
     parameters = error.getMessageParameters() or {}
-    match condition:
-        case "UNRESOLVED_COLUMN" | "FIELD_NOT_FOUND" | "UNRESOLVED_FIELD" | "UNRESOLVED_MAP_KEY":
-            name = parts(parameters.get("objectName") or parameters.get("fieldName", ""))
-            known = [parts(it)[-1] for it in _listed(parameters.get("proposal") or parameters.get("fields", ""))]
-            message = f"no column {name[-1]!r} in the input.{_meant(name[-1], known)}"
-        case "TABLE_OR_VIEW_NOT_FOUND":
-            name = parts(parameters.get("relationName", ""))
-            given = sorted(set(tables()))
-            message = (
-                f"no table {'.'.join(name)!r}.{_meant(name[-1], given)} "
-                f"Give it by keyword, as in {_keyword(name[-1])}=df, or add it to Spark's catalog."
-            )
-        case "UNRESOLVED_ROUTINE":
-            name = parts(parameters.get("routineName", ""))
-            message = f"no function {name[-1]!r} in Spark."
-        case _:
-            name = []
-            message = f"Spark refuses it: {told(error)}"
-    return QueryError(point(text, max(text.find(own), 0) + (place_of(own, name[-1]) or 0 if name else 0), message))
+    named = [(kind, parameters[name]) for kind, name in _CONDITIONS.get(condition, ()) if name in parameters]
+    return [(kind, parts(name)) for kind, name in named]
 
 
 def told(error: Exception) -> str:
@@ -88,10 +142,6 @@ def parts(name: str) -> list[str]:
     return [(part[1] or part[0]).replace("``", "`") for part in _PART.finditer(name)] or [name]
 
 
-def _listed(names: str) -> list[str]:
-    return [name for name in names.split(", ") if name]
-
-
 def _plain(name: str) -> str:
     quote = name[0]
     if quote in '`"':
@@ -99,10 +149,11 @@ def _plain(name: str) -> str:
     return name[1:-1] if quote == "[" else name
 
 
-def _meant(name: str, known: list[str]) -> str:
+def _meant(name: str, known: Iterable[str]) -> str:
     """Ask whether a name like it was meant, and list those that there are."""
-    others = ", ".join(map(repr, known[:12]))
-    return did_you_mean(name, known) + (f" There is {others}." if others else "")
+    given = list(dict.fromkeys(known))
+    others = ", ".join(map(repr, given[:_LISTED])) + (", …" if len(given) > _LISTED else "")
+    return did_you_mean(name, given) + (f" There is {others}." if given else "")
 
 
 def _keyword(name: str) -> str:

@@ -11,6 +11,7 @@ from muntin.choices import Sharing
 from muntin.errors import QueryError
 from muntin.spark.statements.evaluation import Options
 from muntin.spark.statements.job import Job
+from muntin.spark.statements.mistakes import quietly
 from muntin.spark.statements.plan import SqlPlan
 from muntin.spark.statements.tables import tables_of
 from muntin.sqltext.reading import read
@@ -38,7 +39,8 @@ def sql(
 
     A stream gives a stream. Its watermark is that of the source, or the one given.
     """
-    results = _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
+    with quietly():
+        results = _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
     return next(iter(results.values())) if len(results) == 1 else results
 
 
@@ -57,7 +59,8 @@ def explain_sql(
 
     It says which statements share an input, how that is evaluated, and which run as plain Spark, and why.
     """
-    return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).plan()
+    with quietly():
+        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).plan()
 
 
 def _job(
