@@ -180,12 +180,16 @@ SPARK = [
     "SELECT DeviceID FROM events GROUP BY DeviceID, window(EntryTime, '2 hours')",
     "SELECT DeviceID, CASE WHEN Zone = 1 THEN 'one' ELSE '{other}' END AS z, count(*) FROM events "
     "GROUP BY DeviceID, CASE WHEN Zone = 1 THEN 'one' ELSE '{other}' END, window(EntryTime, '2 hours')",
+    "SELECT Zone AS n, max(n) AS zone2, max(T) AS T FROM events GROUP BY Zone, window(EntryTime, '1 hour') "
+    "HAVING T > 25 ORDER BY T, n",
+    "SELECT upper(DeviceID) AS u, count(*) AS n FROM events GROUP BY u, window(EntryTime, '1 hour') HAVING n > 5",
     "SELECT window.end, median(n), percentile(T, 0.9) FROM events GROUP BY window(EntryTime, '2 hours')",
     "SELECT count(*) AS c, window.start AS s FROM events GROUP BY window(EntryTime, '30 minutes') "
     "ORDER BY c DESC, s LIMIT 3",
 ]
 """Statements about windows, in Spark SQL."""
 PLAIN = [
+    "SELECT n % 2 AS n, count(*) FROM events GROUP BY n, window(EntryTime, '1 hour')",
     "SELECT DeviceID, count(*) FROM events GROUP BY DeviceID",
     "SELECT window, collect_list(n) IS NULL AS none FROM events GROUP BY window(EntryTime, '1 hour')",
     "SELECT a.DeviceID, count(*) AS c FROM events a JOIN events b USING (turn) GROUP BY a.DeviceID",
