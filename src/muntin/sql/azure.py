@@ -9,7 +9,7 @@ from muntin.sql.calls import called
 from muntin.sql.dialects import OVER, PARTITION, TIME
 from muntin.sql.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
 from muntin.sql.lengths import azure_length
-from muntin.sql.pointing import did_you_mean, refuse, unsupported
+from muntin.sql.pointing import Refused, did_you_mean, refuse, unsupported
 from muntin.sql.spelling import named
 from muntin.sql.statement import WINDOW, WINDOW_ID
 from muntin.window import AnyWindow, hopping, session_window, snapshot, tumbling
@@ -210,9 +210,7 @@ def _reference(node: exp.Expr, identified: bool) -> exp.Expr | None:
             return named(WINDOW, "end")
         case "window.id":
             return named(WINDOW_ID) if identified else exp.cast(exp.null(), "string")
-        case other:
-            near = did_you_mean(other, ("window", "timestamp", "window.id"))
-            refuse(node, f"the system has no such thing.{near} Use System.Timestamp() or System.Window().Id.")
+    raise Refused(node, "the system has no such thing. Use System.Timestamp() or System.Window().Id.")
 
 
 def without_clauses(table: exp.Expr) -> None:

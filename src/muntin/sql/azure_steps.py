@@ -30,6 +30,8 @@ def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
     def say(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.FLOAT:
             return exp.DataType.build("double")
+        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and node.this.name == node.alias:
+            return node.this  # its name is the same
         if isinstance(node, exp.Add) and _is_text(node):
             return exp.DPipe(this=node.this, expression=node.expression, safe=True)
         if isinstance(node, exp.DateDiff) and node.args.get("unit") is not None:
@@ -62,14 +64,13 @@ def at_event_time(node: exp.Expr, time: exp.Expr | None) -> exp.Expr:
     """Replace System.Timestamp() by the event time, which it is before windows."""
 
     def replace(part: exp.Expr) -> exp.Expr:
-        match system(part):
-            case "":
-                return part
-            case "timestamp":
-                if time is None:
-                    refuse(part, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
-                return time.copy()
-        refuse(part, "there is no window here. Use System.Timestamp() for the event time.")
+        if not (asked := system(part)):
+            return part
+        if asked != "timestamp":
+            refuse(part, "there is no window here. Use System.Timestamp() for the event time.")
+        if time is None:
+            refuse(part, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
+        return time.copy()
 
     return node.transform(replace)
 
@@ -126,6 +127,8 @@ def _select(query: exp.Select, steps: Steps, hand_on: bool) -> tuple[exp.Expr, b
     query = at_event_time(query, time)  # type: ignore[assignment]
     for table in query.find_all(exp.Table, exp.Subquery):
         without_clauses(table)
+    if not hand_on and again:
+        _without_time(query)
     if time is None or not hand_on:
         return query, False
     if query.args.get("distinct"):
@@ -133,6 +136,12 @@ def _select(query: exp.Select, steps: Steps, hand_on: bool) -> tuple[exp.Expr, b
     if not (again and any(_is_star(item) for item in query.expressions)):
         query.append("expressions", exp.alias_(time.copy(), MUNTIN_TIME, quoted=True))
     return query, True
+
+
+def _without_time(query: exp.Select) -> None:
+    """Let * leave out the event time, which only steps hand on."""
+    for star in [star for item in query.expressions for star in item.find_all(exp.Star) if _is_star(item)]:
+        star.set("except_", [exp.to_identifier(MUNTIN_TIME, quoted=True)])
 
 
 def _is_star(item: exp.Expr) -> bool:

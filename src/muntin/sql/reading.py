@@ -19,8 +19,11 @@ from muntin.sql.recognition import recognise
 from muntin.sql.selecting import read_query
 from muntin.sql.statement import Boundaries, Dialect, Statement
 
-LONGEST_TEXT = 1_000_000
-DEEPEST = 60
+LONGEST_TEXT = 250_000
+"""How many characters are read."""
+MOST = 500
+"""How many statements are read."""
+DEEPEST = 50
 """How many brackets may stand within one another."""
 
 _NAME = re.compile(r"--[ \t]*name[ \t]*:[ \t]*([^\r\n]*\S)", re.IGNORECASE)
@@ -63,6 +66,8 @@ def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> I
     steps, before = Steps(dialect), 0
     views: dict[str, tuple[str, str]] = {}
     for number, tokens in enumerate(_chunks(text, dialect), start=1):
+        if number > MOST:
+            raise QueryError(point(text, tokens[0].start, f"more than {MOST} statements stand in one text."))
         start, end = tokens[0].start, tokens[-1].end + 1
         source = Source(text, start)
         comment = _NAME.findall(text, before, start)
@@ -125,7 +130,7 @@ def _tree(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
         details = (getattr(error, "errors", None) or [{}])[0]
         message = _told(str(details.get("description") or error))
         raise Refused(details.get("start", tokens[0].start), message) from None
-    except RecursionError:
+    except (RecursionError, Refused):
         raise
     except Exception as error:
         raise Refused(tokens[0].start, "this statement cannot be read.") from error

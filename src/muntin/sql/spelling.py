@@ -47,6 +47,11 @@ def folded(node: exp.Expr) -> exp.Expr:
     return copy
 
 
+def within(node: exp.Expr) -> exp.Expr:
+    """Give a node that can stand within any other: in parentheses, unless it holds together by itself."""
+    return node if isinstance(node, exp.Column | exp.Func | exp.Literal | exp.Paren | exp.Var) else exp.Paren(this=node)
+
+
 def named(*parts: str) -> exp.Expr:
     """Make a column, or a field of one."""
     column: exp.Expr = exp.column(exp.to_identifier(parts[0], quoted=True))
