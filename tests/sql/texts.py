@@ -32,7 +32,7 @@ SPARK = [
     "UNION ALL SELECT date(ts), window.start, avg(v) FROM t GROUP BY date(ts), window(ts, '1 hour', '1 hour', '15 minutes')",
     "CREATE OR REPLACE TEMP VIEW a AS SELECT *, v + 1 AS w FROM raw WHERE ok;\n-- name: sessions\n"
     "SELECT session_window.end AS e, median(w), count(*) FILTER (WHERE w > 3) AS c FROM a "
-    "GROUP BY session_window(ts, INTERVAL '5' MINUTES);",
+    "GROUP BY session_window(ts, '5 minutes');",
     "WITH s AS (SELECT k, v, ts FROM t) SELECT upper(s.k) AS u, corr(v, v * 2), percentile(v, 0.9) AS p, "
     "count(DISTINCT v) FROM s GROUP BY upper(s.k), window(s.ts, '1 day')",
     "SELECT k, stddev(v), bool_or(v > 3), min_by(v, ts) FROM (SELECT * FROM a UNION ALL SELECT * FROM b) x "

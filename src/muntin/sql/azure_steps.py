@@ -33,12 +33,16 @@ def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and node.this.name == node.alias:
             return node.this  # its name is the same
         if isinstance(node, exp.Add) and _is_text(node):
-            return exp.DPipe(this=node.this, expression=node.expression, safe=True)
+            return _joined(node)
         if isinstance(node, exp.DateDiff) and node.args.get("unit") is not None:
             return _borders(node)
         return node
 
-    return tree.transform(say, copy=False)
+    for node in reversed(list(tree.walk())):
+        said = say(node)
+        if said is not node and node is not tree:
+            node.replace(said)
+    return tree
 
 
 def _is_text(node: exp.Expr) -> bool:
@@ -48,6 +52,13 @@ def _is_text(node: exp.Expr) -> bool:
             return True
         node = node.this
     return node.is_string
+
+
+def _joined(node: exp.Expr) -> exp.Expr:
+    """Join all texts in a chain of +."""
+    if not isinstance(node, exp.Add):
+        return node
+    return exp.DPipe(this=_joined(node.this), expression=node.expression, safe=True)
 
 
 def _borders(node: exp.DateDiff) -> exp.Expr:
@@ -134,7 +145,8 @@ def _select(query: exp.Select, steps: Steps, hand_on: bool) -> tuple[exp.Expr, b
     if query.args.get("distinct"):
         unsupported(query, "DISTINCT in a step before windows is not done here. Use GROUP BY in the last SELECT.")
     if not (again and any(_is_star(item) for item in query.expressions)):
-        query.append("expressions", exp.alias_(time.copy(), MUNTIN_TIME, quoted=True))
+        handed = time if time.name == MUNTIN_TIME else exp.alias_(time, MUNTIN_TIME, quoted=True)
+        query.append("expressions", handed.copy())
     return query, True
 
 

@@ -13,7 +13,10 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.parser import Parser
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.parsers.tsql import TSQLParser
+from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.sql.pointing import Refused
 from muntin.sql.statement import Dialect
@@ -52,12 +55,9 @@ def syntax_error(message: str, place: int) -> ParseError:
     return ParseError(message, [{"description": message, "start": place}])
 
 
-class _Places:
+class _Places(Parser):
     """What parsers of all dialects have in common: errors and literals have places, and no text is tried for ever."""
 
-    _curr: Token
-    _prev: Token
-    _tokens: list[Token]
     _moves = 0
 
     def _advance(self, times: int = 1) -> None:
@@ -84,27 +84,32 @@ class _Places:
 class SparkWindows(Spark):
     """Spark SQL."""
 
-    class Parser(_Places, Spark.Parser):
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """Leave paths alone: they are not read here."""
+        return path
+
+    class Parser(_Places, SparkParser):
         """Keep functions as they are written."""
 
         FUNCTIONS: ClassVar[Any] = _PLAIN_FUNCTIONS
         FUNCTION_PARSERS: ClassVar[Any] = {
-            name: parser for name, parser in Spark.Parser.FUNCTION_PARSERS.items() if name in _SYNTAX
+            name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX
         }
-        NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": Spark.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-        FUNC_TOKENS: ClassVar[Any] = Spark.Parser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        QUERY_MODIFIER_TOKENS: ClassVar[Any] = SparkParser.QUERY_MODIFIER_TOKENS - {TokenType.WINDOW}  # GROUP BY window
+        FUNC_TOKENS: ClassVar[Any] = SparkParser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}
 
 
 class AzureWindows(TSQL):
     """The language of Azure Stream Analytics."""
 
-    class Parser(_Places, TSQL.Parser):
+    class Parser(_Places, TSQLParser):
         """Read TIMESTAMP BY and PARTITION BY after a table."""
 
         FUNCTIONS: ClassVar[Any] = {
-            name: build for name, build in TSQL.Parser.FUNCTIONS.items() if name not in _AGGREGATES.split()
+            name: build for name, build in TSQLParser.FUNCTIONS.items() if name not in _AGGREGATES.split()
         }
-        FUNC_TOKENS: ClassVar[Any] = TSQL.Parser.FUNC_TOKENS | {TokenType.SESSION}
+        FUNC_TOKENS: ClassVar[Any] = TSQLParser.FUNC_TOKENS | {TokenType.SESSION}
 
         def _at_clause(self) -> bool:
             partition = self._match(TokenType.PARTITION_BY, advance=False)

@@ -8,7 +8,7 @@ from typing import get_args
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.errors import QueryError
 from muntin.sql.azure_steps import in_words_of_spark
@@ -41,8 +41,8 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     """
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is no text of SQL. Give a string.")
-    dialect = _check("dialect", dialect, get_args(Dialect))
-    boundaries = _check("boundaries", boundaries, get_args(Boundaries))
+    _check("dialect", dialect, get_args(Dialect))
+    _check("boundaries", boundaries, get_args(Boundaries))
     if len(text) > LONGEST_TEXT:
         raise QueryError(f"the text has {len(text):,} characters. Use at most {LONGEST_TEXT:,}, in several calls.")
     spoken: Dialect = dialect or recognise(text)
@@ -55,11 +55,10 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     return _named_apart(statements)
 
 
-def _check(what: str, given: object, known: tuple[str, ...]) -> object:
+def _check(what: str, given: object, known: tuple[str, ...]) -> None:
     if given is not None and given not in known:
         choices = ", ".join(map(repr, known))
         raise QueryError(f"{what} {given!r} is not known.{did_you_mean(str(given), known)} Use one of {choices}.")
-    return given
 
 
 def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> Iterator[Statement]:
