@@ -86,23 +86,35 @@ def test_the_query_of_the_factor_windows_paper_reads_as_written() -> None:
         Output("`window_id`", "Id"),
         Output("`muntin_result_0`", "MinTemp"),
     )
-    assert (query.input.tables, query.input.sql, query.input.time) == (("Input",), "SELECT * FROM `Input`", "`EntryTime`")
+    assert (query.input.tables, query.input.sql, query.input.time) == (
+        ("Input",),
+        "SELECT * FROM `Input`",
+        "`EntryTime`",
+    )
     assert query.boundaries == "(]"
 
 
 def test_worked_examples_of_the_documentation_read() -> None:
     tens = [f"TumblingWindow(minute, {minutes})" for minutes in range(10, 70, 10)]
     assert windows(f"Windows({', '.join(tens)})") == tuple(tumbling(f"{minutes} min") for minutes in range(10, 70, 10))
-    minutes = "Window('1 min', TumblingWindow(minute, 1))", *(
-        f"Window('{size} min', HoppingWindow(minute, {size}, 1))" for size in (15, 30, 60)
+    minutes = (
+        "Window('1 min', TumblingWindow(minute, 1))",
+        *(f"Window('{size} min', HoppingWindow(minute, {size}, 1))" for size in (15, 30, 60)),
     )
-    assert [window.id for window in windows(f"Windows({', '.join(minutes)})")] == ["1 min", "15 min", "30 min", "60 min"]
+    assert [window.id for window in windows(f"Windows({', '.join(minutes)})")] == [
+        "1 min",
+        "15 min",
+        "30 min",
+        "60 min",
+    ]
     by_five = [f"Window('H{size}', HoppingWindow(minute, {size}, 5))" for size in range(10, 70, 10)]
     assert windows(f"Windows({', '.join(by_five)})")[-1] == hopping("1 hour", "5 minutes")
 
 
 def test_a_window_that_stands_twice_makes_a_select_more() -> None:
-    text = "SELECT System.Window().Id, COUNT(*) FROM t TIMESTAMP BY ts GROUP BY Windows(Window('a', Tumbling(hh, 1)), {})"
+    text = (
+        "SELECT System.Window().Id, COUNT(*) FROM t TIMESTAMP BY ts GROUP BY Windows(Window('a', Tumbling(hh, 1)), {})"
+    )
     (statement,) = read(text.format("Window('b', Tumbling(mi, 60)), Window('c', Tumbling(hh, 2))"))
     assert [[window.id for window in one.windows] for one in statement.selects] == [["a", "c"], ["b"]]
 

@@ -58,7 +58,12 @@ def test_a_window_is_selected_whole_or_by_its_ends() -> None:
 def test_group_by_takes_numbers_names_and_expressions() -> None:
     query = select("SELECT date(ts) AS d, upper(k), window(ts, '1 day') AS w, count(*) FROM t GROUP BY d, 2, w")
     assert query.keys == ("date(`ts`)", "upper(`k`)")
-    assert [output.sql for output in query.outputs] == ["`muntin_key_0`", "`muntin_key_1`", "`window`", "`muntin_result_0`"]
+    assert [output.sql for output in query.outputs] == [
+        "`muntin_key_0`",
+        "`muntin_key_1`",
+        "`window`",
+        "`muntin_result_0`",
+    ]
     query = select("SELECT (K % 3) * 2 AS x, count(*) FROM t GROUP BY k % 3, window(ts, '1 day')")
     assert query.outputs[0] == Output("`muntin_key_0` * 2", "x")
 
@@ -188,7 +193,20 @@ SELECT k, count(*) FROM `v 2` GROUP BY k, window(ts, '1 day');
         read("-- name: a\nSELECT 1; -- name: A\nSELECT 2")
 
 
-NAMES = ["a`b", "select", "größe 漢字 😀", "x'; DROP TABLE t; --", 'say "hi"', "[x]", "a.b", " ", "\\", "-- name: x", "/*", "${x}"]
+NAMES = [
+    "a`b",
+    "select",
+    "größe 漢字 😀",
+    "x'; DROP TABLE t; --",
+    'say "hi"',
+    "[x]",
+    "a.b",
+    " ",
+    "\\",
+    "-- name: x",
+    "/*",
+    "${x}",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -205,7 +223,10 @@ def test_strange_names_are_quoted_all_the_way(name: str) -> None:
     bracket = "[" + name.replace("]", "]]") + "]"
     ((azure,),) = [
         statement.selects
-        for statement in read(f"SELECT {bracket}, MAX({bracket}) FROM {bracket} TIMESTAMP BY {bracket} GROUP BY {bracket}, Tumbling(d, 1)", "azure")
+        for statement in read(
+            f"SELECT {bracket}, MAX({bracket}) FROM {bracket} TIMESTAMP BY {bracket} GROUP BY {bracket}, Tumbling(d, 1)",
+            "azure",
+        )
     ]
     assert (azure.input, azure.keys, azure.calls) == (query.input, query.keys, query.calls)
     assert azure.outputs[0].name == name
@@ -224,11 +245,15 @@ def test_functions_are_kept_as_they_are_written() -> None:
         "nvl(a, b), if(a, 1, 2), extract(year FROM ts), s.a.b, xs[0], m['k'], a || b, a <=> b, a DIV b, decode(a, 1, 2)"
     )
     query = select(f"SELECT count(*) FROM t GROUP BY {text}, window(ts, '1 hour')")
-    assert ", ".join(query.keys) == (
-        "transform(`xs`, `x` -> `x` + 1), Date_Trunc('hour', `ts`), DATEDIFF(`a`, `b`), TIMESTAMPDIFF(SECOND, `a`, `b`), "
-        "nvl(`a`, `b`), if(`a`, 1, 2), EXTRACT(YEAR FROM `ts`), `s`.`a`.`b`, `xs`[0], `m`['k'], `a` || `b`, `a` <=> `b`, "
-        "`a` DIV `b`, decode(`a`, 1, 2)"
-    ) or query.keys
+    assert (
+        ", ".join(query.keys)
+        == (
+            "transform(`xs`, `x` -> `x` + 1), Date_Trunc('hour', `ts`), DATEDIFF(`a`, `b`), TIMESTAMPDIFF(SECOND, `a`, `b`), "
+            "nvl(`a`, `b`), if(`a`, 1, 2), EXTRACT(YEAR FROM `ts`), `s`.`a`.`b`, `xs`[0], `m`['k'], `a` || `b`, `a` <=> `b`, "
+            "`a` DIV `b`, decode(`a`, 1, 2)"
+        )
+        or query.keys
+    )
 
 
 def test_tables_are_renamed_without_touching_the_rest() -> None:

@@ -158,6 +158,10 @@ class FlinkWindows(SparkWindows):
             **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), lambda self: self._parse_windowing()),
         }
 
+        def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+            is_table = self._curr and self._curr.token_type == TokenType.TABLE
+            return self._parse_argument() if is_table else super()._parse_lambda(alias)
+
         def _parse_windowing(self) -> exp.Expr:
             name = self._tokens[self._index - 2]
             call = exp.Anonymous(this=name.text, expressions=self._parse_csv(self._parse_argument))

@@ -126,6 +126,8 @@ def _tree(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     try:
         tree = parser.parse(tokens, text)[0]
     except SqlglotError as error:
+        if near := _misspelt(tokens[0]):
+            raise Refused(tokens[0].start, f"a SELECT is expected here.{near}") from None
         details = (getattr(error, "errors", None) or [{}])[0]
         message = _told(str(details.get("description") or error))
         raise Refused(details.get("start", tokens[0].start), message) from None
@@ -136,6 +138,11 @@ def _tree(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     if tree is None:
         raise Refused(tokens[0].start, "a SELECT is expected here.")
     return in_words_of_spark(tree) if dialect == "azure" else tree
+
+
+def _misspelt(first: Token) -> str:
+    """Say what the first word of a statement may have been meant to be."""
+    return did_you_mean(first.text, ("SELECT", "WITH", "CREATE")) if first.token_type == TokenType.VAR else ""
 
 
 def _told(message: str) -> str:
@@ -150,9 +157,9 @@ def _query(tree: exp.Expr, source: Source) -> tuple[exp.Expr, str]:
     if isinstance(tree, exp.Create):
         query, target = tree.expression, tree.this
         if tree.kind != "VIEW" or not isinstance(query, exp.Query):
-            raise Refused(tree, "of statements that make something, only CREATE VIEW name AS SELECT is read.")
+            raise Refused(source.start, "of statements that make something, only CREATE VIEW name AS SELECT is read.")
         if not isinstance(target, exp.Table):
-            raise Refused(tree, "a view does not rename its columns here. Use AS in its SELECT.")
+            raise Refused(source.start, "a view does not rename its columns here. Use AS in its SELECT.")
         return query, target.name
     if not isinstance(tree, exp.Query):
         raise Refused(source.start, "a SELECT is expected here: nothing else is run.")

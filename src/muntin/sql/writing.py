@@ -34,9 +34,9 @@ def write(what: Statement | Select, dialect: Dialect) -> str:
 
     Which end belongs to an instance is no part of the text: give it to read as boundaries.
 
-    >>> (statement,) = read("SELECT k, MAX(v) AS top FROM t GROUP BY k, window(ts, '1 hour')")
-    >>> print(write(statement.selects[0], "flink"))
-    SELECT `k` AS `k`, MAX(`v`) AS `top` FROM TABLE(TUMBLE(TABLE `t`, DESCRIPTOR(`ts`), INTERVAL '1' HOUR)) GROUP BY `k`, window_start, window_end
+    >>> (statement,) = read("SELECT MAX(v) AS top FROM t TIMESTAMP BY ts GROUP BY Tumbling(hour, 1)")
+    >>> write(statement.selects[0], "spark")
+    "SELECT MAX(`v`) AS `top` FROM `t` GROUP BY window(`ts`, '1 hours')"
     """
     if isinstance(what, Select):
         text = _select(what, dialect)
@@ -242,18 +242,13 @@ def _tree(sql: str) -> exp.Expr:
     dialect = SparkWindows()
     parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
     tokens = dialect.tokenize(sql)
-    starts_query = bool(tokens) and tokens[0].text.upper() in ("SELECT", "WITH") or sql.startswith("(SELECT")
-    trees = parser.parse(tokens, sql) if starts_query else parser.parse_into(exp.Ordered, tokens, sql)
-    tree = trees[0]
-    if not starts_query and isinstance(tree, exp.Ordered) and not _is_ordered(tree, sql):
-        tree = tree.this
+    (tree,) = parser.parse(tokens, sql) if tokens[0].text in ("SELECT", "WITH", "(") else [None]
+    if not isinstance(tree, exp.Query):
+        (tree,) = parser.parse_into(exp.Ordered, tokens, sql)
+        tree = tree.this if isinstance(tree, exp.Ordered) and tree.args.get("desc") is None else tree
     if tree is None:
         raise UnsupportedError(f"{sql!r} is no expression.")
     return tree
-
-
-def _is_ordered(tree: exp.Ordered, sql: str) -> bool:
-    return tree.args.get("desc") is not None or " NULLS " in sql.upper()
 
 
 def _expression(sql: str, dialect: Dialect) -> str:
