@@ -30,9 +30,9 @@ def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
     source = select.args.get("from_")
     function = None if source is None else _function(source.this)
-    return (
-        called(function) in _TABLE if function is not None else any(called(one) in _CALL for one in grouped_by(select))
-    )
+    if function is None:
+        return any(called(node) in _CALL for node in grouped_by(select))
+    return called(function) in _TABLE or any(called(node) == "descriptor" for node in function.expressions)
 
 
 def _function(relation: exp.Expr) -> exp.Expr | None:
