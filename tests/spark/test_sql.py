@@ -292,13 +292,14 @@ def test_names_are_quoted_all_the_way(spark: SparkSession) -> None:
     window = F.window("EntryTime", "1 hour").alias("w")
     sums = df.groupBy("DeviceID", window).agg(F.sum("n")).drop("w")
     for name, other in zip(NASTY, [*NASTY[1:], NASTY[0]], strict=True):
-        given = {name: df.withColumnsRenamed({"DeviceID": name, "n": other})}
+        given: dict[str, Any] = {name: df.withColumnsRenamed({"DeviceID": name, "n": other})}
         literal = "{x}; -- " + name.replace("'", "")
         wanted = sums.toDF(f"1 {other}", f"2 {name}").withColumn("c", F.lit(literal))
-        for dialect, quote, by in (
+        forms: list[tuple[Any, str, str]] = [
             ("spark", "`", "GROUP BY {}, window(EntryTime, '1 hour')"),
             ("azure", '"', "TIMESTAMP BY EntryTime GROUP BY {}, TumblingWindow(hour, 1)"),
-        ):
+        ]
+        for dialect, quote, by in forms:
             names = (name, other, f"1 {other}", f"2 {name}")
             key, value, first, second = (quote + it.replace(quote, quote * 2) + quote for it in names)
             text = f"SELECT {key} AS {first}, sum({value}) AS {second}, '{literal}' AS c FROM {key} {by.format(key)}"
@@ -352,16 +353,17 @@ def test_mistakes_point_into_the_text(spark: SparkSession) -> None:
             if at:
                 line, carets = message.splitlines()[-2:]
                 assert line[carets.index("^") :].startswith(at), message
-    for arguments, told in (
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"events": [1, 2]}, "source 'events' is of type list"),
         ({"spark": df}, "spark is of type DataFrame"),
         ({"events": df, "EVENTS": df}, "'events' and 'EVENTS' are the same to Spark"),
         ({"events": df, "strategy": "fast"}, "unknown strategy 'fast'"),
-    ):
-        with pytest.raises(mt.QueryError, match=told):
+    ]
+    for arguments, match in wrong:
+        with pytest.raises(mt.QueryError, match=match):
             mt.sql(SPARK[0], **arguments)
     with pytest.raises(mt.QueryError, match="Give it as text"):
-        mt.sql(3, events=df)
+        mt.sql(3, events=df)  # type: ignore[arg-type]
 
 
 def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> None:

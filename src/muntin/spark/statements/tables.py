@@ -44,7 +44,7 @@ class Tables:
         asked = {name: frame for name, frame in self.given.items() if mentions(sql, name)}
         if not asked:
             return self.spark.sql(f"(\n{sql}\n)")
-        views = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
+        views: dict[str, Any] = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
         steps = ", ".join(
             f"{_escaped(quoted(name))} AS (TABLE {{{view}}})" for name, view in zip(asked, views, strict=True)
         )
