@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.cases import equal
+from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, events, flush
 
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -211,6 +212,60 @@ def test_spark_statements_equal_spark(spark: SparkSession, request: pytest.Fixtu
             spark.catalog.dropTempView("events")
 
 
+def random_statement(r: random.Random) -> str:
+    """Write a statement in Spark SQL over windows of some SELECTs, each with the same columns."""
+    keys = r.sample(["DeviceID", "Zone", "upper(DeviceID)", "flag", "n % 3"], r.choice([0, 1, 1, 2]))
+    pool = [
+        "count(*)",
+        "count(n)",
+        "sum(n)",
+        "sum(price)",
+        "avg(T)",
+        "min(DeviceID)",
+        "max(T)-min(T)",
+        "count_if(flag)",
+        "stddev_pop(T)",
+        "bool_and(flag)",
+        "max_by(DeviceID,turn)",
+        "count(DISTINCT(Zone))",
+        "percentile(n,0.25)",
+        "sum(n)/count(*)",
+        "sum(n*Zone)",
+        "avg(price)+1",
+        "var_samp(n)",
+        "covar_pop(T,n)",
+        "min(EntryTime)",
+        "count(*)FILTER(WHERE(n>0))",
+    ]
+    calls = r.sample(pool, r.randint(1, 4))
+    edges = r.choice([["window"], ["window.start"], ["window.end AS e", "window.start"], []])
+
+    def select() -> str:
+        slide = r.choice([5, 7, 10, 15, 20, 60])
+        window = f"window(EntryTime, '{slide * r.choice([1, 1, 2, 3])} minutes', '{slide} minutes')"
+        where = r.choice(["", "", " WHERE n > 0", " WHERE T < 22 OR flag", " WHERE DeviceID IS NULL"])
+        having = r.choice(["", "", "", " HAVING count(*) > 3", f" HAVING {calls[0]} IS NOT NULL AND max(n) > 10"])
+        by = ", ".join(r.sample([*keys, window], len(keys) + 1))
+        return f"SELECT {', '.join([*keys, *edges, *calls])} FROM events{where} GROUP BY {by}{having}"
+
+    return " UNION ALL ".join(select() for _ in range(r.choice([1, 1, 2, 3])))
+
+
+def test_random_statements_equal_spark(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    for seed in range(request.config.getoption("--cases")):
+        r = random.Random(seed)
+        df = telemetry(spark, seed, rows=r.choice([0, 1, 50, 300]))
+        df.createOrReplaceTempView("events")
+        try:
+            texts = [random_statement(r) for _ in range(r.choice([1, 2, 3]))]
+            results = mt.sql("; ".join(texts), spark, "spark")
+            frames = [results] if len(texts) == 1 else list(results.values())
+            for text, result in zip(texts, frames, strict=True):
+                assert_same(result, spark.sql(text), f"{seed}: {text}")
+        finally:
+            spark.catalog.dropTempView("events")
+
+
 FLINK = {
     "SELECT DeviceID, window_start, window_end, SUM(n) AS s FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(EntryTime), "
     "INTERVAL '10' MINUTES)) GROUP BY DeviceID, window_start, window_end": ("10 minutes", "10 minutes", "0 minutes"),
@@ -392,6 +447,14 @@ def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> 
     window = F.window("ts", "30 seconds").alias("w")
     wanted = batch.groupBy("k", window).agg(F.col("w.end").alias("t"), F.sum("v").alias("s")).drop("w")
     assert_same(replay.write(result).rows, wanted)
+    both = f"-- name: thirty\n{text};\n-- name: ten\n{text.replace('30', '10').replace('sum(v)', 'max(v)')}"
+    results = mt.sql(both, stream=replay.stream.withWatermark("ts", "10 seconds"))
+    tens: list[Any] = []
+    sinks = {"thirty": tmp_path / "thirty", "ten": lambda rows, _: tens.extend(rows.collect())}
+    patiently(lambda: results.start(sinks, tmp_path / "both", {"availableNow": True}), to_the_end)
+    assert_same(spark.read.parquet(str(tmp_path / "thirty")).drop("muntin_batch"), wanted)
+    plain = batch.groupBy("k", F.window("ts", "10 seconds").alias("w")).agg(F.col("w.end"), F.max("v")).drop("w")
+    assert sorted(map(tuple, tens)) == sorted(map(tuple, plain.collect()))
     with pytest.raises(mt.QueryError, match="has no watermark"):
         mt.sql(text, stream=replay.stream)
     with pytest.raises(mt.QueryError, match="orders the rows of a stream"):
