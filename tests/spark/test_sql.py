@@ -206,36 +206,70 @@ def test_spark_statements_equal_spark(spark: SparkSession, request: pytest.Fixtu
             for place, text in enumerate([*SPARK, *PLAIN]):
                 result = mt.sql(text, spark=spark) if place % 2 else mt.sql(text, EVENTS=df)
                 assert_same(result, spark.sql(text), text)
-                plan = mt.explain_sql(text, EVENTS=df)
+                plan = result._muntin.plan
                 assert bool(plan.shared) == (text in SPARK), f"{text}\n{plan}"
         finally:
             spark.catalog.dropTempView("events")
+
+
+GROUPED = "FROM t GROUP BY window(at, '1 hour')"
+ODD = [
+    (f"SELECT window.start, count(*) {GROUPED}", ["CAST(EntryTime AS STRING) AS at"]),
+    (f"SELECT window.start, count(*) {GROUPED}", ["CAST(EntryTime AS DATE) AS at"]),
+    (f"SELECT window, max(n) {GROUPED}", ["CAST(EntryTime AS TIMESTAMP_NTZ) AS at", "n"]),
+    (
+        "SELECT x.e.k, sum(x.e.v) FROM t x GROUP BY window(x.e.at, '1 hour'), x.e.k",
+        ["struct(EntryTime at, n v, Zone k) e"],
+    ),
+    (f"WITH t AS (SELECT * FROM t WHERE n > 0) SELECT window, count(*) {GROUPED}", ["EntryTime AS at", "n"]),
+    (f"SELECT window_id, window, count(*) {GROUPED}, window_id", ["EntryTime AS at", "Zone AS window_id"]),
+    (
+        f"SELECT muntin_key_0, max(Muntin_Result_0) {GROUPED}, MUNTIN_KEY_0",
+        ["EntryTime AS AT", "Zone AS muntin_key_0", "n AS muntin_result_0"],
+    ),
+    (
+        f"SELECT window, sum(10 / n) FROM t WHERE n <> 0 GROUP BY window(at, '1 day') UNION ALL SELECT window, 1 {GROUPED}",
+        ["EntryTime AS at", "n"],
+    ),
+    (f"SELECT NULL AS a, count(*) {GROUPED} UNION ALL SELECT 'x', 1.5 {GROUPED}", ["EntryTime AS at"]),
+    (f"/* {{ */ SELECT window, -- it's\n count(*) AS `}}` {GROUPED} -- ;\n", ["EntryTime AS at", "n", "T AS n"]),
+]
+"""Statements about a table t, and the columns that it is made of: times of other types, names that clash, comments."""
+
+
+def test_odd_statements_equal_spark(spark: SparkSession) -> None:
+    df = telemetry(spark, 4, rows=100)
+    for text, columns in ODD:
+        given = df.selectExpr(*columns)
+        given.createOrReplaceTempView("t")
+        wanted = spark.sql(text)
+        df.limit(1).createOrReplaceTempView("t")
+        try:
+            result = mt.sql(text, t=given)
+            assert_same(result, wanted, text)
+            assert spark.table("t").count() == 1
+            assert result._muntin.plan.shared, text
+        finally:
+            spark.catalog.dropTempView("t")
 
 
 def random_statement(r: random.Random) -> str:
     """Write a statement in Spark SQL over windows of some SELECTs, each with the same columns."""
     keys = r.sample(["DeviceID", "Zone", "upper(DeviceID)", "flag", "n % 3"], r.choice([0, 1, 1, 2]))
     pool = [
-        "count(*)",
-        "count(n)",
-        "sum(n)",
-        "sum(price)",
-        "avg(T)",
-        "min(DeviceID)",
-        "max(T)-min(T)",
-        "count_if(flag)",
-        "stddev_pop(T)",
-        "bool_and(flag)",
-        "max_by(DeviceID,turn)",
-        "count(DISTINCT(Zone))",
-        "percentile(n,0.25)",
-        "sum(n)/count(*)",
-        "sum(n*Zone)",
-        "avg(price)+1",
-        "var_samp(n)",
-        "covar_pop(T,n)",
-        "min(EntryTime)",
-        "count(*)FILTER(WHERE(n>0))",
+        *(
+            "count(*)",
+            "count(n)",
+            "sum(n)",
+            "sum(price)",
+            "avg(T)",
+            "min(DeviceID)",
+            "max(T) - min(T)",
+            "count_if(flag)",
+        ),
+        *("stddev_pop(T)", "bool_and(flag)", "max_by(DeviceID, turn)", "count(DISTINCT Zone)", "percentile(n, 0.25)"),
+        *("sum(n) / count(*)", "sum(n * Zone)", "avg(price) + 1", "var_samp(n)", "covar_pop(T, n)", "min(EntryTime)"),
+        *("count(*) FILTER (WHERE n > 0)", "count_if(flag)"),
     ]
     calls = r.sample(pool, r.randint(1, 4))
     edges = r.choice([["window"], ["window.start"], ["window.end AS e", "window.start"], []])

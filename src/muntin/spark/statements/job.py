@@ -43,6 +43,19 @@ class Job:
 
     def results(self) -> StatementResults:
         """Give the result of every statement, in their order."""
+        try:
+            return self._results()
+        finally:
+            self.tables.release()
+
+    def plan(self) -> SqlPlan:
+        """Say how all statements would be evaluated; one that reads others has them evaluated, but no row read."""
+        try:
+            return self._plan()
+        finally:
+            self.tables.release()
+
+    def _results(self) -> StatementResults:
         done: dict[str, DataFrame] = {}
         plan = SqlPlan(())
         shared: list[Results] = []
@@ -57,8 +70,7 @@ class Job:
         frames = {statement.name: done[statement.name] for statement in self.statements}
         return StatementResults(plan, frames, tuple(shared), stream if len(self._in_turn) == 1 else None)
 
-    def plan(self) -> SqlPlan:
-        """Say how all statements would be evaluated; one that reads others has them evaluated, but no row read."""
+    def _plan(self) -> SqlPlan:
         plan = SqlPlan(())
         done: dict[str, DataFrame] = {}
         for statements in self._in_turn:
@@ -153,7 +165,8 @@ class Stage:
         for statement in self.statements:
             if statement.spark is not None and (statement.dialect == "spark" or not statement.selects):
                 with self._pointing(statement):
-                    analysed[statement.name] = self.tables.query(statement.spark)
+                    analysed[statement.name] = frame = self.tables.query(statement.spark)
+                    _ = frame.schema  # Spark Connect analyses only what it is asked for
         return analysed
 
     def _two_meanings(self, statement: Statement) -> str:
