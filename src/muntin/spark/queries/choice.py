@@ -180,6 +180,7 @@ class Pricing:
         self.asked = asked
         self._given = given
         self._base = Fragments(asked, in_rows=True)
+        self._alone: dict[str, Part] = {}
 
     @cached_property
     def _recipes(self) -> dict[Aggregate, Recipe]:
@@ -221,6 +222,11 @@ class Pricing:
 
     def alone(self, one: One) -> Part:
         """Price a query by itself."""
+        if one.name not in self._alone:
+            self._alone[one.name] = self._priced_alone(one)
+        return self._alone[one.name]
+
+    def _priced_alone(self, one: One) -> Part:
         statistics = self._looked.statistics(one.by, [one.where])
         work = self._work(statistics, self._columns([(asked, None) for asked in one.aggregates]), len(one.by))
         return Part("apart", (one,), self._planned(work, (one,)).cost, statistics=(statistics,))
