@@ -228,7 +228,8 @@ ODD = [
         ["EntryTime AS AT", "Zone AS muntin_key_0", "n AS muntin_result_0"],
     ),
     (
-        f"SELECT window, sum(10 / n) FROM t WHERE n <> 0 GROUP BY window(at, '1 day') UNION ALL SELECT window, 1 {GROUPED}",
+        "SELECT window, sum(10 / n) FROM t WHERE n <> 0 GROUP BY window(at, '1 day') "
+        f"UNION ALL SELECT window, 1 {GROUPED}",
         ["EntryTime AS at", "n"],
     ),
     (f"SELECT NULL AS a, count(*) {GROUPED} UNION ALL SELECT 'x', 1.5 {GROUPED}", ["EntryTime AS at"]),

@@ -11,6 +11,7 @@ from sqlglot import exp
 from muntin.errors import QueryError
 from muntin.sqltext.pointing import refuse, unsupported
 from muntin.sqltext.spelling import column_of, folded
+from muntin.sqltext.statement import Dialect
 from muntin.window import AnyWindow
 
 Reference = Callable[[exp.Expr], "exp.Expr | None"]
@@ -74,12 +75,18 @@ def _beneath(node: exp.Expr, *tops: exp.Expr | None) -> bool:
     return False
 
 
-def grouped_by(select: exp.Select, ordinals: bool = True) -> Iterator[exp.Expr]:
-    """Yield what a SELECT groups by: numbers and aliases stand for what is selected."""
+def grouped_by(select: exp.Select, dialect: Dialect) -> Iterator[exp.Expr]:
+    """Yield what a SELECT groups by; in Spark, numbers and aliases stand for what is selected.
+
+    A name that is a column's as well means the column, which only those know who know the input.
+    """
     group = select.args.get("group")
+    if dialect != "spark":
+        yield from [] if group is None else group.expressions
+        return
     aliases = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
     for node in [] if group is None else group.expressions:
-        if ordinals and isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
+        if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
             yield _numbered(select, node)
         elif isinstance(node, exp.Column) and not node.table and node.name.casefold() in aliases:
             yield aliases[node.name.casefold()]

@@ -18,14 +18,14 @@ _NAMES = ("window", "session_window")
 
 def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
-    return any(called(node) in _NAMES for node in grouped_by(select))
+    return any(called(node) in _NAMES for node in grouped_by(select, "spark"))
 
 
 def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select))
+    nodes = list(grouped_by(select, "spark"))
     calls = [node for node in nodes if called(node) in _NAMES]
     if not calls:
         near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")
