@@ -11,7 +11,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.errors import QueryError
-from muntin.sql.azure_steps import in_words_of_spark
+from muntin.sql.azure_words import in_words_of_spark
 from muntin.sql.dialects import DIALECTS
 from muntin.sql.inputs import Steps
 from muntin.sql.pointing import Refused, Source, did_you_mean, point

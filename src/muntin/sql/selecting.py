@@ -183,7 +183,7 @@ def _having(select: exp.Select, projection: Projection) -> str | None:
     having = select.args.get("having")
     if having is None:
         return None
-    for column in having.find_all(exp.Column):
+    for column in having.find_all(exp.Column) if projection.dialect == "spark" else ():
         alias = None if column.table else projection.aliases.get(column.name.casefold())
         if alias is not None and projection.is_other_key(column, alias):
             unsupported(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from muntin.duration import Duration
-from muntin.sql.calls import called
-from muntin.sql.grouping import Grouped, grouped_by, made, relation_of, unqualified
+from muntin.sql.calls import called, is_aggregate
+from muntin.sql.grouping import Grouped, made, relation_of, resolved, unqualified
 from muntin.sql.lengths import interval, text_length
 from muntin.sql.pointing import Wrong, did_you_mean, refuse, unsupported
 from muntin.sql.spelling import folded, named
@@ -18,14 +18,18 @@ _NAMES = ("window", "session_window")
 
 def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
-    return any(called(node) in _NAMES for node in grouped_by(select))
+    return any(called(node) in _NAMES for node in _nodes(select))
+
+
+def _nodes(select: exp.Select) -> list[exp.Expr]:
+    return resolved(select, lambda node: is_aggregate(node, "spark"))
 
 
 def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select))
+    nodes = _nodes(select)
     calls = [node for node in nodes if called(node) in _NAMES]
     if not calls:
         near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")

@@ -11,6 +11,9 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from muntin.sql.dialects import SparkWindows
 from muntin.sql.pointing import Refused, unsupported
 
+_WHOLE = (exp.Column, exp.Func, exp.Literal, exp.Paren, exp.Var, exp.Filter, exp.Window)
+"""What needs no parentheses."""
+
 
 def spark_sql(node: exp.Expr) -> str:
     """Write a node in Spark SQL.
@@ -54,7 +57,7 @@ def folded(node: exp.Expr) -> exp.Expr:
 
 def within(node: exp.Expr) -> exp.Expr:
     """Give a node that can stand within any other: in parentheses, unless it holds together by itself."""
-    return node if isinstance(node, exp.Column | exp.Func | exp.Literal | exp.Paren | exp.Var) else exp.Paren(this=node)
+    return node if isinstance(node, _WHOLE) else exp.Paren(this=node)
 
 
 def named(*parts: str) -> exp.Expr:

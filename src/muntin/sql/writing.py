@@ -50,7 +50,7 @@ def write(what: Statement | Select, dialect: Dialect) -> str:
         _select(select, dialect) for select in what.selects
     )
     if what.order:
-        text += f" ORDER BY {', '.join(_expression(order, dialect) for order in what.order)}"
+        text += f" ORDER BY {', '.join(_written(_order(order), dialect) for order in what.order)}"
     if what.limit is not None:
         if dialect == "azure":
             raise UnsupportedError("a query of Azure has no LIMIT. Write it in another dialect.")
@@ -238,14 +238,21 @@ def _steps(read_from: Input, dialect: Dialect) -> tuple[str, str]:
 
 
 def _tree(sql: str) -> exp.Expr:
-    """Read Spark SQL that was written here."""
+    """Read Spark SQL that was written here: a query, or an expression."""
+    dialect = SparkWindows()
+    tokens = dialect.tokenize(sql)
+    if tokens[0].text in ("SELECT", "WITH", "("):
+        (tree,) = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
+        if isinstance(tree, exp.Query):
+            return tree
+    return _order(sql).this  # type: ignore[no-any-return]
+
+
+def _order(sql: str) -> exp.Expr:
+    """Read an expression with the direction that it is ordered in."""
     dialect = SparkWindows()
     parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
-    tokens = dialect.tokenize(sql)
-    (tree,) = parser.parse(tokens, sql) if tokens[0].text in ("SELECT", "WITH", "(") else [None]
-    if not isinstance(tree, exp.Query):
-        (tree,) = parser.parse_into(exp.Ordered, tokens, sql)
-        tree = tree.this if isinstance(tree, exp.Ordered) and tree.args.get("desc") is None else tree
+    (tree,) = parser.parse_into(exp.Ordered, dialect.tokenize(sql), sql)
     if tree is None:
         raise UnsupportedError(f"{sql!r} is no expression.")
     return tree
