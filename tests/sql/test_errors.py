@@ -55,6 +55,7 @@ WRONG = [
     ("DELETE FROM t", "DELETE", "a SELECT is expected here"),
     ("SELECT 1; DROP TABLE t", "DROP", "a SELECT is expected here"),
     ("CREATE TABLE t AS SELECT 1", "CREATE", "only CREATE VIEW name AS SELECT is read"),
+    ("CREATE VIEW v SELECT 1", "CREATE", "a view lacks AS"),
     ("SELEC k FROM t", "SELEC", "Did you mean 'SELECT'?"),
     # Flink
     (TABLE.format("TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTS)"), "'10'", "Did you mean 'minutes'?"),

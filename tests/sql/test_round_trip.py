@@ -214,6 +214,6 @@ def test_what_a_dialect_has_no_words_for_is_refused() -> None:
     (statement,) = read("SELECT window, median(v) FROM t GROUP BY window(ts, '1 hour')")
     for dialect in ("azure", "flink"):
         with pytest.raises(UnsupportedError, match="no words"):
-            write(statement.selects[0], dialect)  # type: ignore[arg-type]
+            write(statement.selects[0], dialect)
     with pytest.raises(UnsupportedError, match="in Spark SQL only"):
         write(Statement("a", "spark", "SELECT 1", (), "SELECT 1"), "flink")

@@ -25,7 +25,8 @@ _UNITS = {word: unit for unit, words in _PARTS.items() for word in (unit, *words
 _OF_TIME = {"week": "weekofyear", "weekday": "dayofweek"}
 _FRACTIONS = {"millisecond": "SSS", "microsecond": "SSSSSS"}
 _WORDS = {"month": "MMMM", "weekday": "EEEE"}
-_NAMES = {"len": "length", "isnull": "coalesce", "getarrayelement": "get", "getarraylength": "size", "iif": "if"}
+_NAMES = {"len": "length", "isnull": "coalesce", "iif": "if", "charindex": "locate"}
+_NAMES |= {"getarrayelement": "get", "getarraylength": "size"}
 
 
 def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
