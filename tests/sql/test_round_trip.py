@@ -210,6 +210,15 @@ def test_texts_read_the_same_again(dialect: Dialect, text: str) -> None:
             )
 
 
+@pytest.mark.parametrize("dialect", ["azure", "flink"])
+def test_steps_of_several_selects_are_written_once(dialect: Dialect) -> None:
+    (one,) = read("SELECT max(v) AS m FROM (SELECT * FROM t WHERE v > 1) GROUP BY window(ts, '1 hour')")
+    (two,) = read("SELECT max(v) AS m FROM (SELECT * FROM t WHERE v > 2) GROUP BY window(ts, '1 hour')")
+    text = write(Statement("both", dialect, "", (*one.selects, *two.selects, *one.selects)), dialect)
+    assert text.count("WHERE") == 2
+    assert len(read(text, dialect, "[)")[0].selects) == 3
+
+
 def test_what_a_dialect_has_no_words_for_is_refused() -> None:
     (statement,) = read("SELECT window, median(v) FROM t GROUP BY window(ts, '1 hour')")
     for dialect in ("azure", "flink"):

@@ -13,7 +13,7 @@ from muntin.sql import azure, flink, spark
 from muntin.sql.azure_steps import MUNTIN_TIME, at_event_time, timed
 from muntin.sql.calls import called, is_aggregate
 from muntin.sql.grouping import check_clauses
-from muntin.sql.inputs import Steps, read_input, tables_in
+from muntin.sql.inputs import Steps, check_no_windows, read_input, tables_in
 from muntin.sql.pointing import Refused, Wrong, refuse, unsupported
 from muntin.sql.projection import Projection
 from muntin.sql.spelling import folded, named, spark_sql
@@ -68,8 +68,8 @@ def _without_windows(
         query, _ = timed(query, steps, hand_on=False)
     if dialect != "spark":
         complete = steps.complete(query)
-        if strange := next((node for node in complete.find_all(exp.Anonymous) if called(node) == "descriptor"), None):
-            unsupported(strange, "windows stand in a query that does not group by them. Add GROUP BY to that query.")
+        if dialect == "flink":
+            check_no_windows(complete)
         whole = spark_sql(complete)
     return Statement(name, dialect, text, (), whole, "it does not group by windows")
 
