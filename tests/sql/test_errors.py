@@ -47,6 +47,8 @@ WRONG = [
     # Spark
     ("SELECT count(*) FROM t GROUP BY window(ts, '10 minuts')", "'10 minuts'", "Did you mean 'minutes'?"),
     ("SELECT count(*) FROM t GROUP BY window(ts, '1 month')", "'1 month'", "has no fixed length. Use days"),
+    ("SELECT count(*) FROM t GROUP BY k, windw(ts, '1 hour')", "windw", "Did you mean 'window'?"),
+    ("SELECT count(*) FROM t GROUP BY sesion_window(ts, '1 hour')", "sesion", "Did you mean 'session_window'?"),
     ("SELECT count(*) FROM t GROUP BY window(ts)", "window", "window takes a time, a length"),
     ("SELECT window.strat FROM t GROUP BY window(ts, '1 hour')", "window", "Did you mean 'start'?"),
     ("SELECT k FROM t WHERE (a > 1", "", "expecting )"),

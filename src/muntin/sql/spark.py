@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from muntin.duration import Duration
@@ -14,11 +16,23 @@ from muntin.sql.statement import WINDOW
 from muntin.window import AnyWindow, hopping, session_window, tumbling
 
 _NAMES = ("window", "session_window")
+_LENGTH = re.compile(r"\s*(?:interval\s+)?\d+\s*[a-z]", re.IGNORECASE)
 
 
 def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
-    return any(called(node) in _NAMES for node in _nodes(select))
+    nodes = _nodes(select)
+    for node in nodes:
+        _check_spelling(node)
+    return any(called(node) in _NAMES for node in nodes)
+
+
+def _check_spelling(node: exp.Expr) -> None:
+    """Refuse what is called much like a window and has a length as a window has."""
+    name, lengths = called(node), node.expressions[1:]
+    is_like = bool(name) and name not in _NAMES and any(one.is_string and _LENGTH.match(one.name) for one in lengths)
+    if is_like and (near := did_you_mean(name, _NAMES)):
+        raise Wrong(node, f"{name!r} is no window.{near}")
 
 
 def _nodes(select: exp.Select) -> list[exp.Expr]:
