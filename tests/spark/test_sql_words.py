@@ -46,7 +46,7 @@ def test_words_of_azure_mean_the_same_in_spark(spark: SparkSession) -> None:
         "CAST(NULL AS INT) AS missing, array(10, 20) AS xs, named_struct('a b', 5) AS r, 8 AS `select`"
     ).createOrReplaceTempView("`one row```")
     items = ", ".join(f"{text} AS c{place}" for place, text in enumerate(WORDS))
-    steps = f"WITH s AS (SELECT * FROM [one row`] TIMESTAMP BY t) SELECT {items} FROM s SELECT * INTO whole FROM s"  # noqa: S608
+    steps = f"WITH s AS (SELECT * FROM [one row`] TIMESTAMP BY t) SELECT {items} FROM s SELECT * INTO whole FROM s"
     words, whole = read(steps)
     assert words.spark is not None
     assert whole.spark is not None
