@@ -238,6 +238,11 @@ def test_strange_names_are_quoted_all_the_way(name: str) -> None:
     assert azure.outputs[0].name == name
 
 
+def test_texts_of_other_editors_read() -> None:
+    text = "SELECT k, count(*) FROM t\r\nGROUP BY k, window(ts, '1 hour')\r\n"
+    assert read("\ufeff" + text)[0].selects == read(text)[0].selects == read(text.replace("\r\n", "\n"))[0].selects
+
+
 def test_texts_cannot_leave_their_quotes() -> None:
     for value in ("it''s", "\\\\", "a\\'b", "`", '"', "--", "${x}", "\n"):
         query = select(f"SELECT k FROM t WHERE v = '{value}' GROUP BY k, window(ts, '1 hour')")
