@@ -53,6 +53,7 @@ class Results(Mapping[str, DataFrame]):
         self._frames = dict(frames)
         self._stream = stream
         self._finalizer = weakref.finalize(self, _release, kept)
+        self._finalizer.atexit = False  # what is kept goes with the session
 
     def __getitem__(self, name: str) -> DataFrame:
         if name not in self._frames:
