@@ -8,6 +8,7 @@ import click
 
 from muntin.cli.failures import all_errors_as_messages
 from muntin.cli.plans import FORMATS
+from muntin.cli.queries.logs import logged
 from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 
 
@@ -24,7 +25,7 @@ def run_command(**given: Any) -> None:
     muntin run queries.sql --input events=arriving/ --output out/ --stream
     """
     asked = Run(**given)
-    with all_errors_as_messages(asked.debug):
+    with logged(asked.verbose), all_errors_as_messages(asked.debug):
         from muntin.cli.queries.running import run
 
         run(asked)
@@ -36,7 +37,7 @@ def run_command(**given: Any) -> None:
 def explain_command(**given: Any) -> None:
     """Print the plan for the SQL statements of FILE: what they share, and what each of them costs."""
     asked = Explain(**given)
-    with all_errors_as_messages(asked.debug):
+    with logged(asked.verbose), all_errors_as_messages(asked.debug):
         from muntin.cli.queries.work import explain
 
         click.echo(explain(asked))

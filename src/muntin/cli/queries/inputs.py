@@ -112,22 +112,21 @@ def _topic(name: str, place: str, schema: str | None) -> Source:
 
 def _local(name: str, place: Path, form: str | None, schema: str | None, *, stream: bool) -> Source:
     """Look at a file, a folder, or a pattern of them, on this machine."""
-    if place.exists():
-        path = paths.url(place) if form == "delta" or _is_delta(place) else paths.pattern(place)
-        files = _files(place)
-    else:
-        if not glob.has_magic(str(place)) or not (matches := glob.glob(str(place))):  # noqa: PTH207 - it is absolute
-            raise QueryError(f"input {name!r} does not exist: there is no {place}. Check the path.")
-        path = paths.url(place)
-        files = (file for match in matches for file in _files(Path(match)))
+    if (place / "_delta_log").is_dir() and form in (None, "delta"):
+        return Source(name, "delta", paths.url(place), schema, folder=place)
+    is_there = place.exists()
+    places = [place] if is_there else [Path(match) for match in glob.glob(str(place))]  # noqa: PTH207 - it is absolute
+    if not places:
+        raise QueryError(f"input {name!r} does not exist: there is no {place}. Check the path.")
     if stream and place.is_file():
         raise QueryError(f"input {name!r} is the file {place}. A stream reads a folder that files arrive in.")
-    first = next(files, None)
+    first = next((file for each in places for file in _files(each)), None)
     if first is None and not (stream and form and schema):
         more = " A stream may begin with none if --input-format and --schema say what will come." if stream else ""
         raise QueryError(f"input {name!r} is empty: there are no files in {place}.{more}")
-    found = form or ("delta" if _is_delta(place) else _by_suffix(str(first)) or _by_suffix(str(place)))
-    return Source(name, _known(name, str(place), found), path, schema, folder=place)
+    path = paths.pattern(place) if is_there else paths.url(place)
+    own = form or (first and _by_suffix(str(first))) or _by_suffix(str(place))
+    return Source(name, _known(name, str(place), own), path, schema, folder=place)
 
 
 def _known(name: str, place: str, form: str | None) -> Format:
@@ -137,10 +136,6 @@ def _known(name: str, place: str, form: str | None) -> Format:
     raise QueryError(
         f"input {name!r}: {place} does not tell its format. Add --input-format {name}=parquet, csv, json or delta."
     )
-
-
-def _is_delta(place: Path) -> bool:
-    return (place / "_delta_log").is_dir()
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -6,6 +6,8 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
@@ -13,8 +15,7 @@ from rich.console import Console
 from muntin.errors import MuntinWarning
 
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
-_OTHERS = (logging.ERROR, logging.WARNING, logging.INFO)
-"""What Muntin and what other libraries log, by how often -v was given."""
+"""What Muntin logs, by how often -v was given."""
 
 
 def screen() -> Console:
@@ -22,16 +23,26 @@ def screen() -> Console:
     return Console(file=os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8"))
 
 
-def set_up(verbosity: int) -> None:
-    """Send logging and warnings to standard error."""
-    place = min(verbosity, len(_LEVELS) - 1)
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=_OTHERS[place], force=True)
-    logging.getLogger("muntin").setLevel(_LEVELS[place])
-    warnings.showwarning = _shown
-    if not verbosity:
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("always", MuntinWarning)
+@contextmanager
+def logged(verbosity: int) -> Iterator[None]:
+    """Send what Muntin logs and warns of to standard error, meanwhile."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logger = logging.getLogger("muntin")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _shown
+            if not verbosity:
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("always", MuntinWarning)
+            yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
-def _shown(message: Warning | str, category: type[Warning], *_: Any) -> None:
+def _shown(message: Warning | str, *_: Any) -> None:
     sys.stderr.write(f"Warning: {message}\n")

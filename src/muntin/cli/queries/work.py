@@ -51,7 +51,6 @@ class Job:
 
 def prepared(asked: Asked) -> Job:
     """Read everything that a mistake can be in, before Spark starts."""
-    logs.set_up(asked.verbose)
     text = text_of(asked.file)
     statements = read(text, asked.dialect, asked.boundaries)
     log.info("%d statements: %s", len(statements), ", ".join(statement.name for statement in statements))
