@@ -15,7 +15,7 @@ from muntin.errors import QueryError
 Format = Literal["parquet", "csv", "json", "delta", "kafka"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-RESERVED = ("text", "spark", "dialect", "boundaries", "watermark")
+RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy")
 """Names that mt.sql takes for something else."""
 
 _SUFFIXES: Mapping[str, Format] = {
