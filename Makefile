@@ -36,6 +36,7 @@ bench: $(READY) java
 	for experiment in paper-1m paper-10m keyed mixed fine peers growth shapes transfer frames; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench join
+	$(BIN)/muntin bench queries
 	$(BIN)/muntin bench stream
 	$(BIN)/muntin bench distinct-stream
 	$(BIN)/muntin bench soak

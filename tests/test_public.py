@@ -22,7 +22,7 @@ NAMES = """
     aggregate approx_count_distinct approx_quantile avg bool_and bool_or corr count count_distinct count_if covar_pop
     covar_samp explain explain_rolling first hopping join last max max_by mean median min min_by mode percentile plan
     progress rolling session state std stddev stddev_pop subsume sum tumbling user_defined var_pop variance weave
-    cumulating delta distinct landmark punctuated rows session_window snapshot until user_window while_
+    cumulating delta distinct explain_sql landmark punctuated rows session_window snapshot sql until user_window while_
 """
 
 

@@ -43,6 +43,7 @@ from muntin.plan import Plan, plan
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.rolling import RollingPlan
 from muntin.plan.physical.stream import StreamPlan
+from muntin.plan.sharing import SharingPlan
 from muntin.plan.slicing.weave import Weave, weave
 from muntin.plan.statistics import Statistics
 from muntin.plan.subsumption import Subsumption, subsume
@@ -69,15 +70,19 @@ if TYPE_CHECKING:
     from muntin.spark import (
         Kept,
         Progress,
+        Results,
         UpsertTable,
         aggregate,
         distinct,
+        evaluate,
         explain,
         explain_rolling,
+        explain_sql,
         join,
         progress,
         rolling,
         session,
+        sql,
         state,
     )
 
@@ -93,7 +98,9 @@ __all__ = [
     "Query",
     "QueryError",
     "QuerySet",
+    "Results",
     "RollingPlan",
+    "SharingPlan",
     "Statistics",
     "StreamPlan",
     "Subsumption",
@@ -118,8 +125,10 @@ __all__ = [
     "cumulating",
     "delta",
     "distinct",
+    "evaluate",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "first",
     "hopping",
     "join",
@@ -141,6 +150,7 @@ __all__ = [
     "session",
     "session_window",
     "snapshot",
+    "sql",
     "state",
     "std",
     "stddev",
@@ -160,15 +170,19 @@ __all__ = [
 _SPARK = (
     "Kept",
     "Progress",
+    "Results",
     "UpsertTable",
     "aggregate",
     "distinct",
+    "evaluate",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "join",
     "progress",
     "rolling",
     "session",
+    "sql",
     "state",
 )
 

@@ -1,4 +1,5 @@
--- Four questions about the same readings, each with its own windows, keys and filter.
+-- Four questions about the same readings, in the SQL of Azure Stream Analytics:
+-- each has its own windows, keys and filter.
 
 -- name: coldest
 SELECT device, System.Window().Id AS length, System.Timestamp() AS until, MIN(temperature) AS low
@@ -9,18 +10,18 @@ GROUP BY device, Windows(
     Window('40 min', TumblingWindow(minute, 40)));
 
 -- name: trend
-SELECT device, window, avg(temperature) AS mean, count(*) AS readings
-FROM readings
-GROUP BY device, window(ts, '1 hour', '5 minutes');
+SELECT device, System.Timestamp() AS until, AVG(temperature) AS mean, COUNT(*) AS readings
+FROM readings TIMESTAMP BY ts
+GROUP BY device, HoppingWindow(minute, 60, 10);
 
 -- name: hot_spells
-SELECT device, window.start AS since, count(*) AS readings, max(temperature) AS high
-FROM readings
+SELECT device, System.Timestamp() AS until, COUNT(*) AS readings, MAX(temperature) AS high
+FROM readings TIMESTAMP BY ts
 WHERE temperature > 25
-GROUP BY device, window(ts, '10 minutes')
-HAVING count(*) >= 5;
+GROUP BY device, TumblingWindow(minute, 10)
+HAVING COUNT(*) >= 5;
 
 -- name: days
-SELECT window.start AS day, min(temperature) AS low, max(temperature) AS high, count(*) AS readings
-FROM readings
-GROUP BY window(ts, '1 day');
+SELECT System.Timestamp() AS until, MIN(temperature) AS low, MAX(temperature) AS high
+FROM readings TIMESTAMP BY ts
+GROUP BY TumblingWindow(day, 1);

@@ -51,3 +51,13 @@ def hint(name: str, known: Iterable[str]) -> str:
         return f" Use {INSTEAD[name]}."
     near = get_close_matches(name, known, n=1)
     return f" Did you mean mt.{near[0]}?" if near else ""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Ask whether a known name was meant; nothing if none is like it.
+
+    >>> meant("hourl", ["hourly", "daily"]), meant("xyzzy", ["hourly"])
+    (" Did you mean 'hourly'?", '')
+    """
+    near = get_close_matches(name, known, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -136,7 +136,7 @@ class QuerySet:
         for query in self.queries:
             if not isinstance(query, Query):
                 raise QueryError(f"{query!r} is no query. Make one with mt.Query(time, by, windows, aggregates).")
-        if len(times := {query.time for query in self.queries}) > 1:
+        if len(times := {str(query.time) for query in self.queries}) > 1:
             raise QueryError(
                 f"queries of one set use different event times {sorted(times)}. Use one time column, or two sets."
             )

@@ -42,8 +42,13 @@ def run(code: str, scope: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize(
     ("document", "heading"),
-    [("docs/windows.md", ""), ("docs/distinct_and_joins.md", ""), ("README.md", "Windows of every kind")],
-    ids=["windows", "distinct_and_joins", "readme"],
+    [
+        ("docs/windows.md", ""),
+        ("docs/distinct_and_joins.md", ""),
+        ("docs/sql.md", ""),
+        ("README.md", "Windows of every kind"),
+    ],
+    ids=["windows", "distinct_and_joins", "sql", "readme"],
 )
 def test_blocks_print_what_stands_below_them(
     spark: SparkSession, request: pytest.FixtureRequest, document: str, heading: str

@@ -236,6 +236,20 @@ def bench_join(rounds: int, events: int, data: Path, out: Path) -> None:
     _run("join", out, join(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
 
 
+@bench.command("queries")
+@_rounds("contender", default=1)
+@click.option(
+    "--events", default=10_000_000, show_default=True, type=click.IntRange(min=2_000), help="Events of the input."
+)
+@_data
+@_out("queries")
+def bench_queries(rounds: int, events: int, data: Path, out: Path) -> None:
+    """Measure sets of 2 to 100 queries, evaluated together, against each of them alone in plain Spark."""
+    from muntin.bench.experiments.queries import queries
+
+    _run("queries", out, queries(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
+
+
 @bench.command("woven")
 @_rounds("plan")
 @_out("woven")

@@ -1,10 +1,14 @@
-"""Everything that imports PySpark: mt.aggregate, mt.distinct, mt.join, mt.rolling, mt.session, and parts of streams."""
+"""Everything that imports PySpark: mt.aggregate, mt.evaluate, mt.join and the others, and parts of streams."""
 
+from muntin.spark.explaining import explain
 from muntin.spark.items import distinct
 from muntin.spark.joins.run import join
+from muntin.spark.queries.results import Results
+from muntin.spark.queries.run import evaluate
 from muntin.spark.rolling_windows.run import explain_rolling, rolling
-from muntin.spark.run import aggregate, explain
+from muntin.spark.run import aggregate
 from muntin.spark.sessions import session
+from muntin.spark.statements.run import explain_sql, sql
 from muntin.spark.stream.kept_state import Kept, state
 from muntin.spark.stream.progress import Progress, progress
 from muntin.spark.stream.upserts import UpsertTable
@@ -12,14 +16,18 @@ from muntin.spark.stream.upserts import UpsertTable
 __all__ = [
     "Kept",
     "Progress",
+    "Results",
     "UpsertTable",
     "aggregate",
     "distinct",
+    "evaluate",
     "explain",
     "explain_rolling",
+    "explain_sql",
     "join",
     "progress",
     "rolling",
     "session",
+    "sql",
     "state",
 ]

@@ -13,6 +13,7 @@ from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.distinct_stream import distinct_stream_section
 from muntin.bench.report.join import join_section
 from muntin.bench.report.kernels import kernels_section, woven_section
+from muntin.bench.report.queries import queries_section
 from muntin.bench.report.rolling import ROLLING
 from muntin.bench.report.stream import soak_section, stream_section
 from muntin.bench.report.subsume import subsume_section
@@ -28,6 +29,7 @@ def report(results: Path) -> str:
         **BATCH,
         **ROLLING,
         "join": join_section,
+        "queries": queries_section,
         "stream": stream_section,
         "distinct-stream": distinct_stream_section,
         "soak": soak_section,

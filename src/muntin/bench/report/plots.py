@@ -14,6 +14,9 @@ from muntin.bench.report.cutty import CUTTY_FIGURE, WORKLOADS, stored
 from muntin.bench.report.cutty import NAMES as CUTTY_NAMES
 from muntin.bench.report.kernels import THROUGHPUT_FIGURE
 from muntin.bench.report.pages import PLANNING_FIGURE
+from muntin.bench.report.queries import NAMES as QUERIES_NAMES
+from muntin.bench.report.queries import QUERIES_FIGURE
+from muntin.bench.report.queries import ratio as queries_ratio
 from muntin.bench.report.rolling import NAMES, ROLLING_FIGURE
 from muntin.bench.report.stream import NAMES as STREAM_NAMES
 from muntin.bench.report.stream import STREAM_FIGURE
@@ -213,7 +216,30 @@ def subsume_figure(result: Row, path: Path) -> None:
     _save(figure, path)
 
 
+def queries_figure(result: Row, path: Path) -> None:
+    """Draw the throughput of all queries, and how many times as fast as plain Spark they are, against their number."""
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    throughput, faster = figure.subplots(1, 2)
+    for style, seed in zip(("-", "--", ":"), dict.fromkeys(row["seed"] for row in result["rows"]), strict=False):
+        rows = [row for row in result["rows"] if row["seed"] == seed]
+        for color, (name, label) in zip(COLORS, QUERIES_NAMES.items(), strict=False):
+            measured = [row for row in rows if name in row["seconds"]]
+            points = [(row["queries"], row["queries"] * row["events"] / row["seconds"][name]) for row in measured]
+            throughput.plot(*zip(*points, strict=True), style, color=color, marker="o", label=f"{label}, seed {seed}")
+        faster.plot(
+            [row["queries"] for row in rows], list(map(queries_ratio, rows)), style, color=COLORS[2], marker="o"
+        )
+    throughput.set(xscale="log", yscale="log", xlabel="queries", ylabel="events per second, for each query")
+    faster.set(xscale="log", xlabel="queries", ylabel="plain Spark / mt.evaluate")
+    faster.axhline(1, color="#555555", linewidth=0.8)
+    for axes in (throughput, faster):
+        axes.grid(visible=True, which="major", alpha=0.3)
+    throughput.legend(fontsize=7)
+    _save(figure, path)
+
+
 FIGURES = {
+    "queries": (queries_figure, QUERIES_FIGURE),
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),
     "batch-growth": (growth_figure, GROWTH_FIGURE),

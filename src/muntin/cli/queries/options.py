@@ -10,7 +10,7 @@ import click
 
 from muntin.duration import parse_duration
 from muntin.errors import QueryError
-from muntin.sql.statement import Boundaries, Dialect
+from muntin.sqltext.statement import Boundaries, Dialect
 
 ResultFormat = Literal["parquet", "csv", "json", "delta", "table"]
 

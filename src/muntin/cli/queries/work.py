@@ -16,8 +16,8 @@ from muntin.cli.queries.inputs import Source, sources
 from muntin.cli.queries.options import Asked, Explain
 from muntin.cli.queries.progress import Steps, steps
 from muntin.errors import QueryError
-from muntin.sql.reading import read
-from muntin.sql.statement import Statement
+from muntin.sqltext.reading import read
+from muntin.sqltext.statement import Statement
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

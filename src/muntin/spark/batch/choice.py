@@ -40,7 +40,7 @@ def plan_batch(
     """
     windows, events = windows or source.query.periodic, source.events
     keys = key_obstacle(events)
-    able = {made.aggregate: _shapes(made, keys) for made in events.recipes}
+    able = {made.aggregate: shapes_of(made, keys) for made in events.recipes}
     read = frozenset(made.aggregate for made in events.recipes if made.ranged is not None)
     if strategy == "auto" and len(windows) == 1 and windows[0].is_tumbling:  # nothing is shared with anything
         able = dict.fromkeys(able, frozenset([Shape.INDEPENDENT]))
@@ -80,7 +80,7 @@ def work_of(events: Events, statistics: Statistics, prices: Prices) -> Work:
     )
 
 
-def _shapes(made: Recipe, keys: str | None) -> frozenset[Shape]:
+def shapes_of(made: Recipe, keys: str | None) -> frozenset[Shape]:
     """Give the shapes that can evaluate an aggregate."""
     shapes = {Shape.INDEPENDENT, Shape.EXPAND}
     if made.mergeable:

@@ -17,18 +17,28 @@ from muntin.expressions import Expression
 
 def with_equals_as_one(df: DataFrame, aggregates: tuple[Aggregate, ...]) -> tuple[Aggregate, ...]:
     """Give aggregates with one expression in the place of all that equal it; they have to be deterministic."""
-    firsts: list[Expression] = []
+    equals = Equals(df)
 
     def first(column: str | Expression) -> str | Expression:
-        if isinstance(column, str):
-            return column
-        for earlier in firsts:
-            if earlier is column or (earlier.name == column.name and _are_equal(df, earlier.value, column.value)):
-                return earlier
-        firsts.append(column)
-        return column
+        return column if isinstance(column, str) else equals.one(column)
 
     return tuple(replace(aggregate, columns=tuple(map(first, aggregate.columns))) for aggregate in aggregates)
+
+
+class Equals:
+    """The expressions over a DataFrame that are known so far, each once."""
+
+    def __init__(self, df: DataFrame) -> None:
+        self._df = df
+        self._firsts: list[Expression] = []
+
+    def one(self, given: Expression) -> Expression:
+        """Give the first expression that equals another one, which may be itself."""
+        for earlier in self._firsts:
+            if earlier is given or (earlier.name == given.name and _are_equal(self._df, earlier.value, given.value)):
+                return earlier
+        self._firsts.append(given)
+        return given
 
 
 def _are_equal(df: DataFrame, one: Any, other: Any) -> bool:

@@ -60,7 +60,7 @@ def measure(events: Events) -> Statistics:
 
 def first_rows(events: Events) -> Longs:
     """Give time and key, as a hash, of the first rows; one small job."""
-    keys = ", ".join(f"CAST({key} AS STRING)" if _nested(given) else key for key, given in _keys(events))
+    keys = ", ".join(f"CAST({key} AS STRING)" if is_nested(given) else key for key, given in _keys(events))
     rows = events.rows.selectExpr(names.TIME, f"xxhash64({keys})" if keys else "0L").limit(SAMPLE).collect()
     return np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)  # numpy would ask rows what they are not
 
@@ -69,7 +69,7 @@ def _keys(events: Events) -> Iterable[tuple[str, T.DataType]]:
     return zip(events.keys, events.key_types, strict=True)
 
 
-def _nested(given: T.DataType) -> bool:
+def is_nested(given: T.DataType) -> bool:
     """Tell whether a type may hold maps, which Spark groups by but does not hash."""
     return isinstance(given, T.ArrayType | T.MapType | T.StructType)
 

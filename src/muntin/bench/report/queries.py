@@ -1,0 +1,55 @@
+"""The section of docs/benchmarks.md on many queries over one input."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from muntin.bench.record import Row
+from muntin.bench.report.tables import table
+
+QUERIES_FIGURE = Path("images/queries.svg")
+NAMES = {"plain": "plain Spark, one by one", "apart": "mt.aggregate, one by one", "auto": "mt.evaluate"}
+"""The contenders, as the document calls them."""
+GOAL, AT = 8, 20
+"""The goal: times as fast as plain Spark, at so many queries."""
+
+
+def queries_section(result: Row) -> str:
+    """Compare sets of queries that are evaluated together with each query alone."""
+    rows = result["rows"]
+    at = [row for row in rows if row["queries"] == AT]
+    reached = sum(ratio(row) >= GOAL for row in at)
+    slower = [row for row in rows if ratio(row) < 1]
+    head = ["seed", "queries", "windows", "filters", "key sets", *NAMES.values(), "plain / mt.evaluate", "shares"]
+    return "\n\n".join(
+        [
+            "## Many queries over one input",
+            "Queries drawn from a pool of filters (equalities, overlapping and disjoint ranges, both together), sets "
+            f"of keys, windows and aggregates, over {rows[0]['events']:,} events in Parquet files; a larger set has the "
+            "queries of the smaller ones. Seconds until all rows of all queries are computed and dropped, in turn, "
+            "planning, the look at the first rows and what is materialised included. A dash was not run.",
+            table(head, [_line(row) for row in rows]),
+            f"The goal of {GOAL} times at {AT} queries is reached in {reached} of {len(at)} sets, that of never less "
+            f"than 1.0 in {len(rows) - len(slower)} of {len(rows)}.",
+            "Throughput, as the multi-query paper draws it (its Experiments 6 and 7): the events of all queries, "
+            "counted once for each query, per second.",
+            f"![Throughput against the number of queries]({QUERIES_FIGURE})",
+        ]
+    )
+
+
+def ratio(row: Row) -> float:
+    """Give how many times as fast as plain Spark all queries are together."""
+    return float(row["seconds"]["plain"] / row["seconds"]["auto"])
+
+
+def _line(row: Row) -> list[str]:
+    times, shares = row["seconds"], Counter(share["way"] for share in row["shares"])
+    told = ", ".join(f"{count} × {way}" if count > 1 else way for way, count in shares.items())
+    return [
+        *(str(row[name]) for name in ("seed", "queries", "windows", "filters", "keys")),
+        *(f"{times[name]:.1f}" if name in times else "–" for name in NAMES),
+        f"{ratio(row):.1f}",
+        told,
+    ]

@@ -1,0 +1,49 @@
+"""mt.explain: the plan of one query, or of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, overload
+
+from pyspark.sql import DataFrame
+
+from muntin.plan.physical.plans import PhysicalPlan
+from muntin.plan.physical.stream import StreamPlan
+from muntin.plan.sharing import SharingPlan
+from muntin.query import Query, QuerySet, Windows
+from muntin.registry import WindowRegistry
+from muntin.spark.input.columns import Aggregates, Key
+from muntin.spark.queries.run import Queries, explain_queries
+from muntin.spark.run import explain as explain_query
+
+
+@overload
+def explain(df: DataFrame, time: Queries, **options: Any) -> SharingPlan: ...
+
+
+@overload
+def explain(
+    df: DataFrame,
+    time: Key,
+    by: Key | Iterable[Key] = ...,
+    windows: Windows | WindowRegistry = ...,
+    aggregates: Aggregates = ...,
+    **options: Any,
+) -> PhysicalPlan | StreamPlan: ...
+
+
+def explain(
+    df: DataFrame,
+    time: Key | Queries,
+    by: Key | Iterable[Key] = (),
+    windows: Windows | WindowRegistry = (),
+    aggregates: Aggregates = (),
+    **options: Any,
+) -> PhysicalPlan | StreamPlan | SharingPlan:
+    """Give the plan that mt.aggregate would run for a query, or mt.evaluate for many: print it, draw it, look into it.
+
+    The options are theirs. For a registry this is the plan of the windows that it has now.
+    """
+    if isinstance(time, Query | QuerySet | list | tuple):
+        return explain_queries(df, time, **options)
+    return explain_query(df, time, by, windows, aggregates, **options)  # type: ignore[arg-type]

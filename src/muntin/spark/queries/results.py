@@ -1,0 +1,118 @@
+"""mt.evaluate's results: a DataFrame for every query, and what they have in common."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+
+from muntin.choices import Output
+from muntin.errors import QueryError
+from muntin.hints import meant
+from muntin.paths import StrPath
+from muntin.plan.sharing import SharingPlan
+from muntin.spark.queries.conditions import Projection
+from muntin.spark.queries.sinks import Sink, sink_of, written
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The rows of all queries of a stream, and how those of each query are told from them."""
+
+    rows: DataFrame
+    output: Output
+    projections: Mapping[str, Projection]
+    keys: Mapping[str, tuple[str, ...]]
+    """The names of every query's keys."""
+
+
+class Results(Mapping[str, DataFrame]):
+    """The DataFrame of every query by its name.
+
+    What queries of a batch have in common is materialised once, by the first of them that is used, and released with
+    `release()`, at the end of a `with` block, or when this object is gone. A DataFrame that is used after that is still
+    right, and evaluated anew.
+
+    A stream is started with `start`: one query, one read, and a sink for each of the queries.
+    """
+
+    def __init__(
+        self,
+        plan: SharingPlan,
+        frames: Mapping[str, DataFrame],
+        kept: tuple[DataFrame, ...] = (),
+        stream: Stream | None = None,
+    ) -> None:
+        self.plan = plan
+        """Which queries are evaluated together, and how."""
+        self._frames = dict(frames)
+        self._stream = stream
+        self._finalizer = weakref.finalize(self, _release, kept)
+
+    def __getitem__(self, name: str) -> DataFrame:
+        if name not in self._frames:
+            raise KeyError(f"no query is called {name!r}.{meant(str(name), self._frames)}")
+        return self._frames[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._frames)
+
+    def __len__(self) -> int:
+        return len(self._frames)
+
+    def __repr__(self) -> str:
+        return f"Results({', '.join(map(repr, self._frames))})"
+
+    def __enter__(self) -> Results:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def explain(self) -> str:
+        """Write the plan as text."""
+        return self.plan.explain()
+
+    def release(self) -> None:
+        """Let go of what is materialised."""
+        self._finalizer()
+
+    def start(
+        self,
+        sinks: Mapping[str, Sink],
+        checkpoint: StrPath,
+        trigger: Mapping[str, Any] | None = None,
+        name: str | None = None,
+    ) -> StreamingQuery:
+        """Start all queries of a stream as one, with a sink for each query whose rows are wanted.
+
+        A sink is a function of the rows and the number of a micro-batch, as foreachBatch takes it, or a folder, in
+        which every micro-batch has a place of its own (mt.UpsertTable). A micro-batch that comes again after a failure
+        comes with the same number and rows. The trigger is what DataStreamWriter.trigger takes, such as
+        {"processingTime": "10 seconds"} or {"availableNow": True}.
+        """
+        if self._stream is None:
+            raise QueryError("the input is no stream, so there is nothing to start. Use the DataFrames of the results.")
+        if not sinks:
+            raise QueryError("no sinks are given, so nobody would have the results. Give one for each query.")
+        for unknown in (name for name in sinks if name not in self._frames):
+            raise QueryError(f"there is a sink for {unknown!r}, and no such query.{meant(unknown, self._frames)}")
+        stream = self._stream
+        taken = {
+            name: (stream.projections[name], sink_of(sink, name, stream.keys[name])) for name, sink in sinks.items()
+        }
+        writer = stream.rows.writeStream.outputMode(stream.output).option("checkpointLocation", str(checkpoint))
+        writer = writer.foreachBatch(written(taken))
+        writer = writer.queryName(name) if name else writer
+        return (writer.trigger(**trigger) if trigger else writer).start()
+
+
+def _release(kept: tuple[DataFrame, ...]) -> None:
+    for frame in kept:
+        with suppress(Exception):  # the session may be gone, and what was kept with it
+            frame.unpersist()

@@ -1,0 +1,42 @@
+"""Sinks of the queries that a stream evaluates together: every micro-batch is divided among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from os import PathLike
+
+from pyspark.sql import DataFrame
+
+from muntin.errors import QueryError
+from muntin.paths import StrPath
+from muntin.spark.queries.conditions import Projection
+from muntin.spark.stream.upserts import UpsertTable
+
+Writing = Callable[[DataFrame, int], None]
+Sink = Writing | UpsertTable | StrPath
+"""A function of the rows and the number of a micro-batch, a table, or the folder of one."""
+
+
+def sink_of(sink: Sink, query: str, keys: tuple[str, ...]) -> Writing:
+    """Give what takes the rows of a query."""
+    if isinstance(sink, UpsertTable):
+        return sink.write
+    if isinstance(sink, str | PathLike):
+        return UpsertTable(sink, keys).write
+    if callable(sink):
+        return sink
+    raise QueryError(f"the sink of {query!r} is {sink!r}. Use a function of rows and a number, or a folder.")
+
+
+def written(sinks: Mapping[str, tuple[Projection, Writing]]) -> Writing:
+    """Give what divides a micro-batch among sinks; its rows are computed once."""
+
+    def write(rows: DataFrame, batch: int) -> None:
+        kept = rows.persist()
+        try:
+            for project, sink in sinks.values():
+                sink(project(kept), batch)
+        finally:
+            kept.unpersist()
+
+    return write

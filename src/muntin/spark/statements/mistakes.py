@@ -1,0 +1,160 @@
+"""What Spark refuses, said of the text that the user wrote: what is wrong, where, and what was perhaps meant."""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from pyspark.errors import AnalysisException
+from pyspark.logger import PySparkLogger
+
+from muntin.errors import QueryError, UnsupportedError
+from muntin.sqltext.pointing import did_you_mean, point
+
+_TOKEN = re.compile(
+    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'"
+    r"|(?P<name>`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\"|\[[^\]]*\]|[^\W\d]\w*)|.",
+    re.DOTALL,
+)
+_PART = re.compile(r"`((?:[^`]|``)*)`|[^.`]+")
+_QUOTED = re.compile(r"'((?:[^']|'')+)'")
+_PLACED = re.compile(r"line \d+, column \d+: ")
+_CONDITIONS = {
+    "UNRESOLVED_COLUMN": (("column", "objectName"),),
+    "UNRESOLVED_FIELD": (("column", "fieldName"),),
+    "FIELD_NOT_FOUND": (("column", "fieldName"),),
+    "TABLE_OR_VIEW_NOT_FOUND": (("table", "relationName"),),
+    "UNRESOLVED_ROUTINE": (("function", "routineName"),),
+}
+"""Conditions of Spark's errors that are about a name, and the parameters that have it."""
+_LISTED = 12
+"""How many names are listed at most."""
+_CODES = re.compile(r"^\[[\w.]+\] | SQLSTATE: .*$")
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep Spark from logging what it refuses in this thread: an error of ours will say it."""
+    own = threading.get_ident()
+    loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+
+    def others(record: logging.LogRecord) -> bool:
+        return record.thread != own
+
+    for logger in loggers:
+        logger.addFilter(others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(others)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A statement within a text, and the names of columns and tables that it could have meant."""
+
+    whole: str
+    own: str
+    columns: Callable[[], Iterable[str]]
+    tables: Callable[[], Iterable[str]]
+
+    @contextmanager
+    def pointing(self) -> Iterator[None]:
+        """Let what Spark or Muntin refuses of the statement be an error that points into the text."""
+        try:
+            yield
+        except AnalysisException as error:
+            raise self.refusal(error) from error
+        except (QueryError, UnsupportedError) as error:
+            if isinstance(error.__cause__, AnalysisException) and _names(error.__cause__):
+                raise self.refusal(error.__cause__) from error
+            raise self._pointed(error) from error
+
+    def refusal(self, error: AnalysisException) -> QueryError:
+        """Say what Spark refuses, at the place of the name that it is about."""
+        (kind, name), *_ = [*_names(error), ("", [""])]
+        match kind:
+            case "column":
+                message = f"no column {name[-1]!r} in the input.{_meant(name[-1], self.columns())}"
+            case "table":
+                message = (
+                    f"no table {'.'.join(name)!r}.{_meant(name[-1], self.tables())} "
+                    f"Give it by keyword, as in {_keyword(name[-1])}=df, or add it to Spark's catalog."
+                )
+            case "function":
+                message = f"no function {name[-1]!r} in Spark."
+            case _:
+                message = f"Spark refuses it: {told(error)}"
+        return QueryError(self._at(name[-1], message))
+
+    def _pointed(self, error: Exception) -> Exception:
+        """Give an error with the place of the first name in quotes that the statement has."""
+        if _PLACED.match(message := str(error)):
+            return error
+        named = (name for name in _QUOTED.findall(message) if place_of(self.own, name) is not None)
+        return type(error)(self._at(next(named, ""), message))
+
+    def _at(self, name: str, message: str) -> str:
+        return point(self.whole, max(self.whole.find(self.own), 0) + (place_of(self.own, name) or 0), message)
+
+
+def _names(error: AnalysisException) -> list[tuple[str, list[str]]]:
+    """Give the kind and the parts of the name that an error is about, if it is about one."""
+    condition = (error.getCondition() or "").partition(".")[0]
+    parameters = error.getMessageParameters() or {}
+    named = [(kind, parameters[name]) for kind, name in _CONDITIONS.get(condition, ()) if name in parameters]
+    return [(kind, parts(name)) for kind, name in named]
+
+
+def told(error: Exception) -> str:
+    """Give the first line of what Spark says, without its codes.
+
+    >>> told(ValueError("[PARSE_SYNTAX_ERROR] Syntax error at end. SQLSTATE: 42601; line 1"))
+    'Syntax error at end.'
+    """
+    first = str(error).strip().splitlines()[0]
+    return _CODES.sub("", first).strip()
+
+
+def place_of(text: str, name: str) -> int | None:
+    """Give where a name stands in a text, outside of strings and comments, in whatever case and quotes.
+
+    >>> place_of("SELECT 'x', T.`x` FROM t", "X"), place_of("SELECT 1", "x")
+    (14, None)
+    """
+    for token in _TOKEN.finditer(text):
+        if token["name"] is not None and _plain(token["name"]).lower() == name.lower():
+            return token.start()
+    return None
+
+
+def parts(name: str) -> list[str]:
+    """Give the parts of a name as Spark writes it.
+
+    >>> parts("`a.b`.`c``d`")
+    ['a.b', 'c`d']
+    """
+    return [(part[1] or part[0]).replace("``", "`") for part in _PART.finditer(name)] or [name]
+
+
+def _plain(name: str) -> str:
+    quote = name[0]
+    if quote in '`"':
+        return name[1:-1].replace(quote * 2, quote)
+    return name[1:-1] if quote == "[" else name
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """Ask whether a name like it was meant, and list those that there are."""
+    given = list(dict.fromkeys(known))
+    others = ", ".join(map(repr, given[:_LISTED])) + (", …" if len(given) > _LISTED else "")
+    return did_you_mean(name, given) + (f" There is {others}." if given else "")
+
+
+def _keyword(name: str) -> str:
+    return name if name.isidentifier() else "events"

@@ -1,0 +1,78 @@
+"""From the rows of queries to what statements select: HAVING, expressions over results, names and types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from muntin.errors import QueryError
+from muntin.spark.input.source import WINDOW as IS_WINDOW
+from muntin.spark.input.source import literal
+from muntin.spark.statements.inputs import MICROSECOND
+from muntin.spark.statements.tables import Tables
+from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Select, Statement
+from muntin.window import Cumulating, Landmark, Window
+
+
+def selected(
+    statement: Statement, results: Sequence[DataFrame], schema: T.StructType | None, tables: Tables
+) -> DataFrame:
+    """Give what a statement selects from the rows of its queries; with a schema, under its names and types."""
+    branches = [_selected(select, rows) for select, rows in zip(statement.selects, results, strict=True)]
+    names = [output.name or "" for output in statement.selects[0].outputs]
+    if schema is not None:
+        names = schema.names
+        branches = [_as(branch, schema) for branch in branches]
+    result = reduce(DataFrame.union, branches).toDF(*names)
+    if statement.order:
+        ordered = f"TABLE muntin_rows ORDER BY {', '.join(statement.order)}"
+        result = Tables(tables.spark, {"muntin_rows": result}).query(ordered)
+    return result if statement.limit is None else result.limit(statement.limit)
+
+
+def _selected(select: Select, rows: DataFrame) -> DataFrame:
+    """Give the outputs of one SELECT under the names of their places."""
+    results = range(max(len(select.calls), 1))
+    named = rows.toDF(WINDOW_ID, WINDOW, *map(KEY.format, range(len(select.keys))), *map(RESULT.format, results))
+    named = _as_reported(select, named)
+    if select.having is not None:
+        named = named.where(F.expr(select.having))
+    return named.select(*(F.expr(output.sql).alias(_place(place)) for place, output in enumerate(select.outputs)))
+
+
+def _as_reported(select: Select, rows: DataFrame) -> DataFrame:
+    """Give windows that rows begin and end their own times back, where events count as a microsecond earlier."""
+    loose = [it.label for it in select.windows if not isinstance(it, Window | Cumulating | Landmark)]
+    if select.boundaries == "[)" or not loose:
+        return rows
+    start, end = (f"{WINDOW}.{edge} + {MICROSECOND}" for edge in ("start", "end"))
+    own = f"named_struct('start', {start}, 'end', {end})"
+    if len(loose) < len(select.windows):
+        own = f"CASE WHEN {WINDOW_ID} IN ({', '.join(map(literal, loose))}) THEN {own} ELSE {WINDOW} END"
+    return rows.withColumn(WINDOW, F.expr(own)).withMetadata(WINDOW, rows.schema[WINDOW].metadata | {IS_WINDOW: True})
+
+
+def _as(rows: DataFrame, schema: T.StructType) -> DataFrame:
+    """Give rows the types that Spark would give them."""
+    columns = []
+    for mine, theirs in zip(rows.schema, schema, strict=True):
+        same = mine.dataType.simpleString() == theirs.dataType.simpleString()
+        columns.append(F.col(mine.name) if same else F.col(mine.name).cast(theirs.dataType).alias(mine.name))
+    return rows.select(*columns)
+
+
+def _place(place: int) -> str:
+    return f"o{place}"
+
+
+def check_ordered(statement: Statement, *, streaming: bool) -> None:
+    """Refuse an order of rows that never end."""
+    if streaming and statement.order:
+        raise QueryError(
+            f"statement {statement.name!r} orders the rows of a stream, which has no last one. "
+            "Leave ORDER BY out, and order what was written."
+        )

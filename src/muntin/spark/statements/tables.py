@@ -1,0 +1,121 @@
+"""The tables that SQL text may name: DataFrames given by keyword, and whatever Spark's catalog has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from muntin.errors import QueryError
+from muntin.spark.input.checking import alike, folding, quoted
+
+_NAME = r"`(?:[^`]|``)*`|\w+"
+_WHOLE = re.compile(
+    rf"\s*SELECT\s+\*\s+FROM\s+(?P<table>{_NAME})(?:\s+(?:AS\s+)?(?P<alias>{_NAME}))?\s*", re.IGNORECASE
+)
+"""A query for all of one table."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A session of Spark, and DataFrames that go before the tables of its catalog."""
+
+    spark: SparkSession
+    given: Mapping[str, DataFrame] = field(default_factory=dict)
+
+    def with_more(self, others: Mapping[str, DataFrame]) -> Tables:
+        """Give the same tables and others, which count less."""
+        fold = self._fold
+        known = {fold(name) for name in self.given}
+        return Tables(
+            self.spark, {**{name: it for name, it in others.items() if fold(name) not in known}, **self.given}
+        )
+
+    def query(self, sql: str) -> DataFrame:
+        """Let Spark analyse a query over the tables; nothing runs, and nobody's views change.
+
+        The DataFrames stand before the query as steps of a WITH. A query in parentheses cannot be a command.
+        """
+        if (whole := _WHOLE.fullmatch(sql)) and (frame := self._named(plain_name(whole["table"]))) is not None:
+            return frame.alias(plain_name(whole["alias"] or whole["table"]))
+        asked = {name: frame for name, frame in self.given.items() if mentions(sql, name)}
+        if not asked:
+            return self.spark.sql(f"(\n{sql}\n)")
+        views = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
+        steps = ", ".join(
+            f"{_escaped(quoted(name))} AS (TABLE {{{view}}})" for name, view in zip(asked, views, strict=True)
+        )
+        return self.spark.sql(f"WITH {steps} (\n{_escaped(sql)}\n)", **views)
+
+    def known(self) -> list[str]:
+        """List the names of all tables at hand; those of the catalog in its current database."""
+        return [*self.given, *(table.name for table in self.spark.catalog.listTables())]
+
+    def _named(self, name: str) -> DataFrame | None:
+        fold = self._fold
+        return next((frame for given, frame in self.given.items() if fold(given) == fold(name)), None)
+
+    @property
+    def _fold(self) -> Any:
+        return str if str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true" else str.lower
+
+
+def tables_of(spark: SparkSession | None, sources: Mapping[str, Any]) -> Tables:
+    """Check the session and the sources; a session that is not given is that of a source, or the active one."""
+    for name, source in sources.items():
+        if not isinstance(source, DataFrame):
+            raise QueryError(
+                f"source {name!r} is {_article(source)}, not a DataFrame. Give a DataFrame of Spark, as in {name}=df."
+            )
+    if spark is not None and not _is_session(spark):
+        raise QueryError(
+            f"spark is {_article(spark)}, not a session. Call a table of that name otherwise, or add it to the catalog."
+        )
+    own = next((source.sparkSession for source in sources.values()), None)
+    session = spark or own or SparkSession.getActiveSession()
+    if session is None:
+        raise QueryError("there is no Spark session. Give one as spark=mt.session(), or a DataFrame as a source.")
+    for name, source in sources.items():
+        if not _is_same(session, source.sparkSession):
+            raise QueryError(f"source {name!r} is of another Spark session. Use DataFrames of one session.")
+    if sources and (twice := alike(sources, folding(next(iter(sources.values()))))):
+        raise QueryError(f"sources {twice} are the same to Spark. Rename one.")
+    return Tables(session, dict(sources))
+
+
+def _is_session(given: object) -> bool:
+    return hasattr(given, "sql") and hasattr(given, "catalog")
+
+
+def _is_same(one: SparkSession, other: SparkSession) -> bool:
+    """Tell whether two sessions are one: Python may have several objects for one in the JVM."""
+    if one is other:
+        return True
+    mine, theirs = (getattr(session, "_jsparkSession", None) for session in (one, other))
+    return mine is not None and theirs is not None and bool(mine.equals(theirs))
+
+
+def mentions(sql: str, name: str) -> bool:
+    """Tell whether a query may name a table: its letters stand in the text, in whatever case.
+
+    >>> mentions("SELECT * FROM `a``b`", "A`b"), mentions("SELECT 1", "events")
+    (True, False)
+    """
+    return quoted(name)[1:-1].lower() in sql.lower() or name.lower() in sql.lower()
+
+
+def plain_name(name: str) -> str:
+    """Give a name without its quotes."""
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def _escaped(sql: str) -> str:
+    """Write a text so that formatting gives it back as it is."""
+    return sql.replace("{", "{{").replace("}", "}}")
+
+
+def _article(given: object) -> str:
+    return f"of type {type(given).__name__}"

@@ -1,1 +1,0 @@
-"""SQL that asks for windows: read from text with sqlglot, and written back."""

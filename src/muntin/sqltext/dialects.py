@@ -1,0 +1,171 @@
+"""The dialects as sqlglot parses them: Spark's, that of Azure Stream Analytics, and Flink's.
+
+Spark's and Flink's functions are kept as they are written, so that nothing is lost on the way back to text; those of
+Azure that Spark calls by other names are known to sqlglot. Aggregates and windows are plain calls in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+from sqlglot.dialects.tsql import TSQL
+from sqlglot.errors import ParseError
+from sqlglot.tokens import Token, TokenType
+
+from muntin.sqltext.statement import Dialect
+
+TIME, PARTITION, OVER = "timestamp_by", "partition_by", "timestamp_over"
+"""What a table of Azure has beside its name and alias."""
+
+_SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITION", "OVERLAY", "CEIL", "FLOOR"}
+"""Functions whose arguments are more than a list."""
+_WITH_UNITS = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
+"""Functions whose first argument may be a unit of time, which must not be quoted."""
+_AGGREGATES = (
+    "COUNT COUNT_BIG MIN MAX SUM AVG STDEV STDEVP STDDEV VAR VARP VARIANCE PERCENTILE_CONT PERCENTILE_DISC COLLECT "
+    "COLLECTTOP TOPONE LAG LAST ISFIRST WINDOW WINDOWS DURATION HOP OFFSET TIMEOUT MAXDURATION TIMESTAMP"
+)
+
+
+def _with_unit(name: str) -> Any:
+    def build(args: list[exp.Expr]) -> exp.Expr:
+        if len(args) == 3 and isinstance(args[0], exp.Column) and not args[0].table:
+            args[0] = exp.Var(this=args[0].name).update_positions(args[0].this)
+        return exp.Anonymous(this=name, expressions=args)
+
+    return build
+
+
+_PLAIN_FUNCTIONS: dict[str, Any] = {name: _with_unit(name) for name in _WITH_UNITS}
+
+
+def syntax_error(message: str, place: int) -> ParseError:
+    """Make sqlglot's error with a place in the text."""
+    return ParseError(message, [{"description": message, "start": place}])
+
+
+class _Places:
+    """What parsers of all dialects have in common: every error has a place, and every literal."""
+
+    _curr: Token
+    _prev: Token
+
+    def raise_error(self, message: str, token: Token | None = None) -> None:
+        at = token or self._curr
+        raise syntax_error(message, at.start if at else self._prev.end + 1 if self._prev else 0)
+
+    def _parse_primary(self) -> exp.Expr | None:
+        token = self._curr
+        primary: exp.Expr | None = super()._parse_primary()  # type: ignore[misc]
+        if primary is not None and "start" not in primary.meta:
+            primary.update_positions(token)
+        return primary
+
+    def _parse_as_command(self, start: Token) -> exp.Command:
+        raise syntax_error(f"{start.text!r} begins nothing that is read here", start.start)
+
+
+class SparkWindows(Spark):
+    """Spark SQL."""
+
+    class Parser(_Places, Spark.Parser):  # type: ignore[misc,name-defined]
+        """Keep functions as they are written."""
+
+        FUNCTIONS = _PLAIN_FUNCTIONS
+        FUNCTION_PARSERS = {name: parser for name, parser in Spark.Parser.FUNCTION_PARSERS.items() if name in _SYNTAX}  # type: ignore[attr-defined]
+        NO_PAREN_FUNCTION_PARSERS = {"CASE": Spark.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # type: ignore[attr-defined]
+        FUNC_TOKENS = Spark.Parser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}  # type: ignore[attr-defined]
+
+
+class AzureWindows(TSQL):
+    """The language of Azure Stream Analytics."""
+
+    class Parser(_Places, TSQL.Parser):  # type: ignore[misc,name-defined]
+        """Read TIMESTAMP BY and PARTITION BY after a table."""
+
+        FUNCTIONS = {name: build for name, build in TSQL.Parser.FUNCTIONS.items() if name not in _AGGREGATES.split()}  # type: ignore[attr-defined]
+        FUNC_TOKENS = TSQL.Parser.FUNC_TOKENS | {TokenType.SESSION}  # type: ignore[attr-defined]
+
+        def _at_clause(self) -> bool:
+            partition = self._match(TokenType.PARTITION_BY, advance=False)
+            return bool(partition or self._match_text_seq("TIMESTAMP", "BY", advance=False))
+
+        def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
+            return None if self._at_clause() else super()._parse_table_alias(alias_tokens)  # type: ignore[no-any-return]
+
+        def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+            table: exp.Expr | None = super()._parse_table(*args, **kwargs)
+            while table is not None and self._at_clause():
+                self._parse_clause(table)
+                if not table.args.get("alias") and (alias := self._parse_table_alias(self.TABLE_ALIAS_TOKENS)):
+                    table.set("alias", alias)
+            return table
+
+        def _parse_clause(self, table: exp.Expr) -> None:
+            word = self._curr
+            name = PARTITION if word.token_type == TokenType.PARTITION_BY else TIME
+            self._advance(1 if name == PARTITION else 2)
+            if table.args.get(name):
+                self.raise_error("the same clause stands twice after a table", word)
+            if name == TIME:
+                table.set(TIME, self._parse_disjunction() or self.raise_error("expected the event time"))
+                if self._match_text_seq("OVER"):
+                    table.set(OVER, self._parse_csv(self._parse_disjunction))
+            else:
+                table.set(PARTITION, self._parse_csv(self._parse_disjunction))
+
+
+class FlinkWindows(SparkWindows):
+    """Flink SQL."""
+
+    class Tokenizer(Spark.Tokenizer):
+        """Quote strings with single quotes, which double themselves."""
+
+        QUOTES = ["'"]
+        STRING_ESCAPES = ["'"]
+        IDENTIFIERS = ["`", '"']
+
+    class Parser(SparkWindows.Parser):
+        """Read table functions of windows, whose arguments are tables, descriptors and names."""
+
+        FUNCTION_PARSERS = {
+            **SparkWindows.Parser.FUNCTION_PARSERS,
+            **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), lambda self: self._parse_windowing()),
+        }
+
+        def _parse_windowing(self) -> exp.Expr:
+            name = self._tokens[self._index - 2]
+            call = exp.Anonymous(this=name.text, expressions=self._parse_csv(self._parse_argument))
+            return call.update_positions(name)
+
+        def _parse_argument(self) -> exp.Expr | None:
+            if self._next and self._next.token_type == TokenType.FARROW:
+                name = self._parse_id_var(any_token=True)
+                self._advance()
+                return self.expression(exp.Kwarg(this=name, expression=self._parse_argument()))
+            if self._curr and self._curr.token_type == TokenType.TABLE:
+                self._advance()
+                if (table := self._parse_table_parts()) is None:
+                    self.raise_error("expected a table")
+                if self._match(TokenType.PARTITION_BY):
+                    table.set(PARTITION, self._parse_keys())
+                return table
+            return self._parse_disjunction()
+
+        def _parse_keys(self) -> list[exp.Expr]:
+            """Read keys up to the next argument, with or without parentheses."""
+            if self._match(TokenType.L_PAREN, advance=False):
+                return self._parse_wrapped_csv(self._parse_disjunction)  # type: ignore[no-any-return]
+            keys = [self._parse_column()]
+            while self._match(TokenType.COMMA):
+                if self._match_text_seq("DESCRIPTOR", advance=False) or self._next.token_type == TokenType.FARROW:
+                    self._advance(-1)
+                    break
+                keys.append(self._parse_column())
+            return keys
+
+
+DIALECTS: dict[Dialect, Any] = {"spark": SparkWindows, "azure": AzureWindows, "flink": FlinkWindows}

@@ -1,0 +1,143 @@
+"""What a SELECT groups by: windows, keys and the event time, whatever dialect it was written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from muntin.errors import QueryError
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import folded
+from muntin.window import AnyWindow
+
+Reference = Callable[[exp.Expr], "exp.Expr | None"]
+"""Gives what stands for a node that is about the window, and None for one that is not."""
+
+_READ = {"with_", "expressions", "from_", "where", "group", "having", "order", "limit", "into"}
+_CLAUSES = {
+    "joins": "it joins tables",
+    "laterals": "it has a LATERAL VIEW",
+    "distinct": "it has DISTINCT",
+    "qualify": "it has QUALIFY",
+    "windows": "it names a frame",
+    "hint": "it has a hint",
+    "offset": "it has OFFSET",
+    "sort": "it has SORT BY",
+    "cluster": "it has CLUSTER BY",
+    "distribute": "it has DISTRIBUTE BY",
+}
+
+
+@dataclass(slots=True)
+class Grouped:
+    """Windows and keys of a SELECT."""
+
+    windows: tuple[AnyWindow, ...]
+    keys: list[exp.Expr]
+    time: exp.Expr | None
+    """None where the steps before have it."""
+    relation: exp.Expr
+    """What it selects from."""
+    reference: Reference
+
+
+def check_clauses(select: exp.Select) -> None:
+    """Refuse clauses that rows of windows do not have."""
+    for name, value in select.args.items():
+        if value and name not in _READ:
+            reason = _CLAUSES.get(name, f"it has {name.replace('_', ' ').strip().upper()}")
+            unsupported(_first(value) or select, f"a SELECT over windows takes no such clause: {reason}.", reason)
+    group = select.args.get("group")
+    for name, value in ({} if group is None else group.args).items():
+        if value and name != "expressions":
+            unsupported(group, "GROUP BY takes keys and windows, no sets of them.", "it groups by several sets of keys")
+    for node in select.find_all(exp.Subquery, exp.Select, exp.Exists, exp.SetOperation):
+        if node is not select and not _beneath(node, select.args.get("from_"), select.args.get("with_")):
+            unsupported(node, "a query within an expression is not done here.", "it has a query within an expression")
+
+
+def _first(value: Any) -> exp.Expr | None:
+    first = value[0] if isinstance(value, list) else value
+    return first if isinstance(first, exp.Expr) else None
+
+
+def _beneath(node: exp.Expr, *tops: exp.Expr | None) -> bool:
+    above: exp.Expr | None = node
+    while above is not None:
+        if any(above is top for top in tops):
+            return True
+        above = above.parent
+    return False
+
+
+def grouped_by(select: exp.Select, ordinals: bool = True) -> Iterator[exp.Expr]:
+    """Yield what a SELECT groups by: numbers and aliases stand for what is selected."""
+    group = select.args.get("group")
+    aliases = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    for node in [] if group is None else group.expressions:
+        if ordinals and isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
+            yield _numbered(select, node)
+        elif isinstance(node, exp.Column) and not node.table and node.name.casefold() in aliases:
+            yield aliases[node.name.casefold()]
+        else:
+            yield node
+
+
+def _numbered(select: exp.Select, node: exp.Literal) -> exp.Expr:
+    items = select.expressions
+    if not 1 <= int(node.name[:9]) <= len(items):
+        refuse(node, f"GROUP BY has {node.name}, but SELECT has {len(items)} items.", "GROUP BY has a number too many")
+    return items[int(node.name) - 1].unalias()
+
+
+def relation_of(select: exp.Select) -> exp.Expr:
+    """Give what a SELECT reads: a single table, view, step or subquery."""
+    source = select.args.get("from_")
+    if source is None:
+        refuse(select, "FROM is missing: name the rows that windows are of.", "it reads no table")
+    relation: exp.Expr = source.this
+    for name in ("joins", "laterals", "pivots", "sample", "version", "when", "ordinality", "hints"):
+        if relation.args.get(name):
+            told = "it joins tables" if name == "joins" else "a table has more than a name"
+            unsupported(relation, f"windows read one table, and nothing beside it: {told}. Use a WITH step.", told)
+    if not isinstance(relation, exp.Table | exp.Subquery):
+        unsupported(relation, "windows read a table or a query. Use a WITH step.", "it reads no table or query")
+    alias = relation.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        unsupported(relation, "columns are not renamed after a table. Use a WITH step.", "it renames a table's columns")
+    return relation
+
+
+def unqualified(select: exp.Select, relation: exp.Expr) -> exp.Select:
+    """Take the table's name or alias away from columns: there is only one table."""
+    names = [(relation.alias_or_name.casefold(),)] if relation.alias_or_name else []
+    if isinstance(relation, exp.Table) and relation.db and not relation.alias:
+        names.append((relation.db.casefold(), relation.name.casefold()))
+    inner = relation.this if isinstance(relation, exp.Subquery) else None
+    for column in list(select.find_all(exp.Column)):
+        parts = column.parts
+        spelled = tuple(part.name.casefold() for part in parts)
+        for name in names:
+            if len(parts) > len(name) and spelled[: len(name)] == name and not _beneath(column, inner):
+                rest = parts[len(name) :]
+                if len(rest) > 1 or not isinstance(rest[0], exp.Star):
+                    column.replace(exp.column(*reversed([part.copy() for part in rest])))
+                break
+    return select
+
+
+def same(nodes: Iterable[exp.Expr], others: Iterable[exp.Expr]) -> bool:
+    """Tell whether two sets of expressions are the same but for case and quotes."""
+    one, other = (list(map(folded, them)) for them in (nodes, others))
+    return all(node in other for node in one) and all(node in one for node in other)
+
+
+def made(node: exp.Expr, make: Callable[[], AnyWindow]) -> AnyWindow:
+    """Make a window; where it has no sense, point to where it is defined."""
+    try:
+        return make()
+    except QueryError as error:
+        refuse(node, str(error), "a window's lengths do not fit together")

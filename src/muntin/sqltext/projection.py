@@ -1,0 +1,120 @@
+"""What a SELECT over windows gives: expressions over the window, keys and results of aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from muntin.sqltext.calls import called, hint, is_aggregate, read_call
+from muntin.sqltext.grouping import Grouped
+from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.spelling import folded, named, spark_sql
+from muntin.sqltext.statement import KEY, RESULT, Call, Dialect
+
+NEITHER = "is neither a key of GROUP BY nor in an aggregate"
+
+
+@dataclass(slots=True)
+class Projection:
+    """Keys and aggregates as they come up, each once."""
+
+    grouped: Grouped
+    dialect: Dialect
+    before: Callable[[exp.Expr], exp.Expr]
+    """What expressions over rows become before they are written."""
+    keys: list[str] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)
+    """What was selected before, by its name, over window, keys and results."""
+    _folded: dict[exp.Expr, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key in self.grouped.keys:
+            if isinstance(key, exp.Literal | exp.Star):
+                refuse(key, "GROUP BY takes columns and expressions over them.", "it groups by a constant")
+            if found := self._aggregate_in(key):
+                refuse(
+                    found,
+                    "GROUP BY has an aggregate. It takes columns and expressions over them.",
+                    "it groups by an aggregate",
+                )
+            self.check_plain(key)
+            text = spark_sql(self.before(key))
+            if text not in self.keys:
+                self.keys.append(text)
+            self._folded[folded(key)] = KEY.format(self.keys.index(text))
+
+    def over(self, node: exp.Expr, names: Mapping[str, exp.Expr] | None = None) -> exp.Expr:
+        """Write an expression over window, keys and results; names stand for what they were given to."""
+        kinds = {type(key) for key in self._folded} | {exp.Paren}
+
+        def change(part: exp.Expr) -> exp.Expr:
+            if type(part) in kinds and (key := self._folded.get(folded(part))):
+                return named(key)
+            if (reference := self.grouped.reference(part)) is not None:
+                return reference
+            if is_aggregate(part, self.dialect):
+                return named(RESULT.format(self._number(part)))
+            if isinstance(part, exp.Column):
+                return self._named(part, node, names or {})
+            if isinstance(part, exp.Window):
+                unsupported(
+                    part, "OVER is not done over windows here. Use mt.rolling in Python.", "it has a frame with OVER"
+                )
+            if isinstance(part, exp.Star):
+                refuse(part, "* is not known here: name keys, aggregates and the window.", "it selects *")
+            return part
+
+        return node.copy().transform(change, copy=False)
+
+    def _number(self, part: exp.Expr) -> int:
+        inner = part.this if isinstance(part, exp.Filter) else part
+        for argument in (*inner.find_all(exp.Expr),):
+            if argument is not inner and argument.parent is not None and self._nested(argument, inner):
+                refuse(argument, "an aggregate stands within another.", "an aggregate stands within another")
+        self.check_plain(part)
+        call = read_call(self.before(part), self.dialect)
+        if call not in self.calls:
+            self.calls.append(call)
+        return self.calls.index(call)
+
+    def _nested(self, argument: exp.Expr, top: exp.Expr) -> bool:
+        if not isinstance(argument, exp.Anonymous) or not is_aggregate(argument, self.dialect):
+            return False
+        above = top
+        while isinstance(above, exp.Window | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+            above = above.this
+        return argument is not above
+
+    def _aggregate_in(self, node: exp.Expr) -> exp.Expr | None:
+        return next((part for part in node.find_all(exp.Anonymous) if is_aggregate(part, self.dialect)), None)
+
+    def check_plain(self, node: exp.Expr) -> None:
+        """Refuse the window where rows are meant; in Azure the system's time is the event time there."""
+        if self.dialect != "azure":
+            for part in node.walk():
+                if self.grouped.reference(part) is not None:
+                    refuse(
+                        part,
+                        "the window stands where a row is meant.",
+                        "it uses the window within a key or an aggregate",
+                    )
+
+    def is_other_key(self, column: exp.Expr, alias: exp.Expr) -> bool:
+        """Tell whether a column is a key, and its name stands for something else."""
+        key = self._folded.get(folded(column))
+        return key is not None and alias != named(key)
+
+    def _named(self, column: exp.Column, top: exp.Expr, names: Mapping[str, exp.Expr]) -> exp.Expr:
+        if not column.table and (known := names.get(column.name.casefold())) is not None:
+            return exp.paren(known) if isinstance(known, exp.Binary | exp.Unary) else known.copy()
+        written = ".".join(part.name for part in column.parts)
+        above = column.parent
+        while above is not None and above is not top.parent:
+            if (function := called(above)) and (near := hint(function, self.dialect)):
+                reason = f"{function} is no aggregate that is known here"
+                refuse(above, f"{function!r} is no aggregate that is known here.{near}", reason)
+            above = above.parent
+        refuse(column, f"{written!r} {NEITHER}.", f"{written!r} {NEITHER}")

@@ -1,0 +1,88 @@
+"""Windows in Spark SQL: GROUP BY window(…) and session_window(…)."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from muntin.duration import Duration
+from muntin.sqltext.calls import called
+from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, unqualified
+from muntin.sqltext.lengths import interval, text_length
+from muntin.sqltext.pointing import Wrong, did_you_mean, refuse, unsupported
+from muntin.sqltext.spelling import folded, named
+from muntin.sqltext.statement import WINDOW
+from muntin.window import AnyWindow, hopping, session_window, tumbling
+
+_NAMES = ("window", "session_window")
+
+
+def is_windowed(select: exp.Select) -> bool:
+    """Tell whether a SELECT groups by windows."""
+    return any(called(node) in _NAMES for node in grouped_by(select))
+
+
+def group(select: exp.Select) -> Grouped:
+    """Read what a SELECT groups by."""
+    relation = relation_of(select)
+    unqualified(select, relation)
+    nodes = list(grouped_by(select))
+    calls = [node for node in nodes if called(node) in _NAMES]
+    if not calls:
+        near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")
+        refuse(select.args.get("group") or select, f"it groups by no window.{near}", "it does not group by window(…)")
+    if any(folded(call) != folded(calls[0]) for call in calls):
+        unsupported(calls[1], "a SELECT has one window. Use UNION ALL.", "it groups by two windows at once")
+    call = calls[0]
+    time, window = _window(call)
+    keys = [node for node in nodes if called(node) not in _NAMES]
+    return Grouped((window,), keys, time, relation, lambda node: _reference(node, call))
+
+
+def _window(call: exp.Expr) -> tuple[exp.Expr, AnyWindow]:
+    name, (time, *lengths) = called(call), call.expressions or [None]
+    most = 3 if name == "window" else 1
+    if time is None or not 1 <= len(lengths) <= most:
+        takes = "a time, a length, and then a slide and an offset" if most == 3 else "a time and a gap"
+        raise Wrong(call, f"{name} takes {takes}.")
+    if time.name.casefold() in _NAMES or called(time) == "window_time":
+        unsupported(time, "windows of windows are not done here.", "it makes windows of windows")
+    if name == "session_window":
+        return time, made(call, lambda: session_window(_length(lengths[0])))
+    size, *rest = map(_length, lengths)
+    slide, offset = [*rest, size, Duration(0)][:2] if not rest else [*rest, Duration(0)][:2]
+    return time, made(
+        call, lambda: tumbling(size, offset=offset) if slide == size else hopping(size, slide, offset=offset)
+    )
+
+
+def _length(node: exp.Expr) -> Duration:
+    if isinstance(node, exp.Literal) and node.is_string:
+        return text_length(node, node.name)
+    return interval(node)
+
+
+def _reference(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
+    name = called(call)
+    if isinstance(node, exp.Column) and [part.name.casefold() for part in node.parts[:-1]] == [name]:
+        return _field(node, node.name)
+    if isinstance(node, exp.Dot) and folded(node.this) == folded(call):
+        return _field(node, node.expression.name)
+    if (isinstance(node, exp.Column) and not node.table and node.name.casefold() == name) or (
+        called(node) == name and folded(node) == folded(call)
+    ):
+        return named(WINDOW)
+    if called(node) == "window_time" and len(node.expressions) == 1 and name == "window":
+        if _reference(node.expressions[0], call) == named(WINDOW):
+            return exp.Sub(
+                this=named(WINDOW, "end"),
+                expression=exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND")),
+            )
+    if called(node) in _NAMES:
+        unsupported(node, "another window is selected than grouped by.", "another window is selected than grouped by")
+    return None
+
+
+def _field(node: exp.Expr, name: str) -> exp.Expr:
+    if name.casefold() not in ("start", "end"):
+        raise Wrong(node, f"a window has no {name!r}.{did_you_mean(name, ('start', 'end'))} Use start or end.")
+    return named(WINDOW, name.casefold())
