@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -40,7 +41,7 @@ for arguments in json.loads(sys.argv[1]):
         main(arguments)
     except SystemExit as end:
         for stream in (sys.stdout, sys.stderr):
-            print(f"== {end.code}", file=stream, flush=True)
+            print(f"<<exit {end.code}>>", file=stream, flush=True)
 """
 """Several commands in one process, since Java starts slowly."""
 
@@ -91,11 +92,10 @@ def commands(folder: Path, *asked: tuple[str, ...], width: int = 80) -> list[tup
         env=environment(width),
         check=False,
     )
-    outs, errs = (text.split("== ") for text in (run.stdout, run.stderr))
-    assert len(outs) == len(errs) == len(asked) + 1, run.stderr[-3000:]
-    codes = [int(text.split("\n", 1)[0]) for text in outs[1:]]
-    bodies = [[texts[0], *(text.split("\n", 1)[1] for text in texts[1:-1])] for texts in (outs, errs)]
-    return list(zip(codes, *bodies, strict=True))
+    # what a command printed, its exit code, what the next one printed, …
+    outs, errs = (re.split(r"<<exit (\d+)>>\n", text) for text in (run.stdout, run.stderr))
+    assert len(outs) == len(errs) == 2 * len(asked) + 1, run.stderr[-3000:]
+    return list(zip(map(int, outs[1::2]), outs[:-1:2], errs[:-1:2], strict=True))
 
 
 def environment(width: int = 80) -> dict[str, str]:
@@ -194,7 +194,7 @@ def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
     try:
         until(work / "out" / "low" / "muntin_batch=000000000000" / "_SUCCESS", job)
         write_csv(work / "arriving" / "2.csv", second)
-        until(work / "out" / "low" / "muntin_batch=000000000001" / "_SUCCESS", job)
+        until(work / "out" / "_checkpoint" / "sources" / "0" / "1", job)  # a micro-batch with it is begun
         os.killpg(job.pid, signal.SIGINT)  # as Ctrl-C does: the group has Java, too
         out, err = job.communicate(timeout=LONG)
     finally:
@@ -202,7 +202,7 @@ def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
             os.killpg(job.pid, signal.SIGKILL)
     assert job.returncode == 0, err[-3000:]
     assert "stopped after" in out
-    assert "1,200 events" in out
+    assert re.search(r"[1-9][\d,]* events", out)
     assert "the same command goes on from here" in out
     assert err == ""
 
@@ -217,8 +217,7 @@ def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
     assert elsewhere[0] == 2
     assert "exists" in elsewhere[2]
     assert goes_on[0] == 0, goes_on[2]
-    assert "2 events" in goes_on[1]
-    assert "1 late" in goes_on[1]
+    assert re.search(r"[1-9] late", goes_on[1])
     rows = ds.dataset(work / "out" / "low", partitioning="hive").to_table().to_pylist()
     expected = lows(first + second)
     assert len(rows) == len(expected)

@@ -69,7 +69,7 @@ def _topic(spark: SparkSession, source: Source, *, stream: bool) -> DataFrame:
     """Read a topic from its begin; with a schema, the values are JSON of those columns."""
     reader = spark.readStream if stream else spark.read
     options = {"kafka.bootstrap.servers": source.servers, "subscribe": source.path, "startingOffsets": "earliest"}
-    messages = reader.format("kafka").options(**options).load()  # type: ignore[attr-defined]
+    messages = reader.format("kafka").options(**options).load()
     text = F.col("value").cast("string")
     if source.schema is None:
         kept = [F.col(name) for name in messages.columns if name not in ("key", "value")]

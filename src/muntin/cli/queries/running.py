@@ -22,6 +22,7 @@ from muntin.cli.queries.reading import require
 from muntin.cli.queries.streaming import Tally, follow, single
 from muntin.cli.queries.work import Job, prepared, started
 from muntin.cli.queries.writing import FileFormat, FolderSink, write
+from muntin.errors import UnsupportedError
 from muntin.paths import folder, url
 from muntin.terminal import Rows, first_rows, show
 
@@ -105,6 +106,7 @@ def _tables(asked: Run, answer: Answer, out: Console, shown: Steps) -> list[Any]
     for number, (name, frame) in enumerate(answer.frames.items(), 1):
         shown.now(f"{name} ({number} of {len(answer.frames)})")
         show(out, first_rows(frame, asked.rows), name)
+        out.print()
     return summary.batch_lines(len(answer.frames), time.monotonic() - begun, answer.plan)
 
 
@@ -118,10 +120,13 @@ def _stream(
         trigger = options.trigger_of(asked.trigger)
 
         def start() -> Any:
-            if answer.together is not None:
+            if answer.together is None:
+                [(name, frame)] = answer.frames.items()
+                return single(frame, sinks[name], checkpoint, trigger)
+            try:
                 return answer.together.start(sinks, checkpoint=checkpoint, trigger=trigger)
-            [(name, frame)] = answer.frames.items()
-            return single(frame, sinks[name], checkpoint, trigger)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"{error}\nHere: put it into a file of its own, and run each file.") from error
 
         shown.now("waiting for events")
         tally, stopped = follow(spark, start, lambda tally: _tell(shown, tally))
@@ -171,3 +176,4 @@ class TableSink:
         if len(rows):
             self.rows += len(rows)
             show(self.out, rows, f"{self.name}, micro-batch {batch}")
+            self.out.print()

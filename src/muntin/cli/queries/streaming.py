@@ -44,7 +44,6 @@ class Tally:
     late: int = 0
     rate: float = 0.0
     """Events a second in the last micro-batch that had any."""
-    state: int = 0
     watermark: datetime | None = None
 
     def add(self, one: Progress) -> None:
@@ -52,15 +51,15 @@ class Tally:
         self.batches += 1
         self.events += one.rows_in
         self.late += one.late
-        self.state = one.state_rows
-        self.watermark = one.watermark or self.watermark
+        if one.watermark is not None and one.watermark.timestamp() > 0:  # Spark's word for none yet
+            self.watermark = one.watermark
         if one.rows_in:
             self.rate = one.rows_in / max(one.milliseconds / 1000, 0.001)
 
     def __str__(self) -> str:
-        mark = "" if self.watermark is None else f" · watermark {self.watermark:%Y-%m-%d %H:%M}"
-        batches = f"{self.batches:,} micro-batch{'' if self.batches == 1 else 'es'}"
-        return f"{batches} · {self.events:,} events · {self.rate:,.0f}/s · {self.late:,} late{mark}"
+        """Write how far the stream is, the more important first, as a terminal may be narrow."""
+        mark = "" if self.watermark is None else f", watermark {self.watermark:%Y-%m-%d %H:%M}"
+        return f"{self.events:,} events, {self.rate:,.0f}/s, {self.late:,} late, {self.batches:,} micro-batches{mark}"
 
 
 class Reports(StreamingQueryListener):

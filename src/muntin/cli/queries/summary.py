@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     from muntin.cli.queries.streaming import Tally
+    from muntin.spark.statements.plan import SharedPlan, SqlPlan
+
+MOST_LINES = 8
+"""Lines of a plan that are said without being asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +41,40 @@ def written_table(results: Iterable[Written]) -> RenderableType:
     return table
 
 
-def batch_lines(statements: int, seconds: float, plan: Any) -> list[RenderableType]:
+def batch_lines(statements: int, seconds: float, plan: SqlPlan) -> list[RenderableType]:
     """Say how long a batch took, and how it was evaluated."""
     return [Text(f"{_statements(statements)} in {seconds:.1f} s", style="bold green"), in_short(plan)]
 
 
 def stream_lines(tally: Tally, stopped: bool, *, goes_on: bool) -> list[RenderableType]:
     """Say what a stream did, and how it ended."""
-    seconds = time.monotonic() - tally.started
     end = "stopped" if stopped else "done"
-    again = "; the same command goes on from here" if goes_on else ""
-    return [Text(f"{end} after {seconds:.1f} s: {tally}{again}", style="bold green")]
+    seconds = time.monotonic() - tally.started
+    done = f"{end} after {seconds:.1f} s: {tally.events:,} events, {tally.late:,} late, {tally.batches:,} micro-batches"
+    rest = [] if tally.watermark is None else [f"watermark {tally.watermark:%Y-%m-%d %H:%M:%S}"]
+    rest += ["the same command goes on from here"] if goes_on else []
+    return [Text(done, style="bold green"), *([Text("; ".join(rest))] if rest else [])]
 
 
-def in_short(plan: Any, lines: int = 6) -> RenderableType:
-    """Give the first lines of a plan."""
-    told = plan.explain().splitlines()
-    more = [f"… {len(told) - lines} more lines with --explain"] if len(told) > lines + 1 else told[lines:]
-    return Group(*(Text(line, no_wrap=True, overflow="ellipsis", style="dim") for line in (*told[:lines], *more)))
+def in_short(plan: SqlPlan) -> RenderableType:
+    """Say in a few lines which statements are evaluated together, and what that saves."""
+    lines = [line for shared in plan.shared for line in _shared(shared)]
+    lines += [f"{plain.name} as plain Spark{f': {plain.reason}' if plain.reason else ''}" for plain in plan.plain]
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES:] = [f"… and {len(lines) - MOST_LINES} more lines; --explain prints the whole plan"]
+    return Padding(Group(*(Text(line, style="dim") for line in lines)), (0, 0, 0, 2), expand=False)
+
+
+def _shared(shared: SharedPlan) -> Iterator[str]:
+    plan, tables = shared.plan, ", ".join(shared.tables)
+    for share in plan.shares:
+        names = ", ".join(reader.name for reader in share.queries)
+        yield f"{tables} → {names}{f' together, by {share.way}' if len(share.queries) > 1 else ' by itself'}"
+    if plan.alone is not None and plan.cost > 0 and len(shared.statements) > 1:
+        yield (
+            f"estimated {plan.cost / 1e6:.2f} core-seconds instead of {plan.alone / 1e6:.2f} one by one: "
+            f"sharing makes it {plan.alone / plan.cost:.1f} times cheaper"
+        )
 
 
 def _statements(count: int) -> str:
