@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -66,7 +67,7 @@ def drawn(rows: Rows, width: int, title: str = "") -> RenderableType:
     shown = _fitting(rows.names, texts, width)
     table = Table(title=Text(title, style="bold") if title else None, title_justify="left")
     for name, column in zip(rows.names[:shown], rows.columns, strict=False):
-        right = any(isinstance(value, int | float) and not isinstance(value, bool) for value in column)
+        right = any(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in column)
         table.add_column(Text(_cut(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
     for row in zip(*texts[:shown], strict=True):
         table.add_row(*row)

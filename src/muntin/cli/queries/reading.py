@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from pyspark.errors import AnalysisException, PySparkException
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -28,6 +30,8 @@ PACKAGES = {
     "--conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 
+_NO_JARS = re.compile("Failed to find (the )?data source")
+
 
 def frames(spark: SparkSession, sources: Iterable[Source], *, stream: bool) -> dict[str, DataFrame]:
     """Open every input under its name."""
@@ -39,7 +43,7 @@ def require(spark: SparkSession, form: str) -> None:
     try:
         spark.read.format(form).load("/none").schema  # noqa: B018 - Spark looks when it is asked
     except PySparkException as error:
-        if error.getCondition() == "DATA_SOURCE_NOT_FOUND":
+        if _NO_JARS.search(str(error)):
             raise QueryError(_missing(form)) from error
 
 
@@ -84,8 +88,8 @@ def _explained(source: Source) -> Iterator[None]:
 
     try:
         yield
-    except AnalysisException as error:
-        if error.getCondition() == "DATA_SOURCE_NOT_FOUND" or "Failed to find data source" in str(error):
+    except (PySparkException, Py4JError) as error:
+        if _NO_JARS.search(str(error)):
             raise QueryError(f"input {source.name!r}: {_missing(source.format)}") from error
         raise QueryError(f"input {source.name!r} cannot be read: {reason(error)}") from error
 
