@@ -185,7 +185,7 @@ def test_results_are_written_printed_and_explained(work: Path) -> None:
 
 def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
     first, second = some_events(500), some_events(700, BEGIN + 30 * MINUTE)
-    late = (BEGIN, "a", -1)
+    late = (BEGIN - 60 * MINUTE, "a", -1)
     last = (BEGIN + 100 * MINUTE, "a", 0)
     write_csv(work / "arriving" / "1.csv", first)
     command = ["run", "queries.sql", "--input", "events=arriving", "--stream", "--watermark", "20 minutes", *conf()]

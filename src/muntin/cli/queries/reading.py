@@ -42,7 +42,7 @@ def require(spark: SparkSession, form: str) -> None:
     """Refuse a format that this session has no jars for, before anything is computed."""
     try:
         spark.read.format(form).load("/none").schema  # noqa: B018 - Spark looks when it is asked
-    except PySparkException as error:
+    except (PySparkException, Py4JError) as error:
         if _NO_JARS.search(str(error)):
             raise QueryError(_missing(form)) from error
 
