@@ -24,13 +24,13 @@ class Steps:
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
-        self._task = bar.add_task("", total=None)
+        self._task = bar.add_task("", total=None, tasks="")
         self._over = threading.Event()
         self._watch: threading.Thread | None = None
 
     def now(self, text: str) -> None:
         """Say what is done from here on."""
-        self._bar.reset(self._task, total=None, description=escape(text))
+        self._bar.reset(self._task, total=None, description=escape(text), tasks="")
 
     def say(self, text: str) -> None:
         """Say how far the same step is."""
@@ -55,7 +55,9 @@ class Steps:
                 stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
                 total = sum(stage.numTasks for stage in stages if stage)
                 done = sum(stage.numCompletedTasks for stage in stages if stage)
-                self._bar.update(self._task, total=total or None, completed=done)
+                text = f"{done}/{total} tasks" if total else ""
+                far = min(done, total - 0.5)  # what is complete is no longer shown as running
+                self._bar.update(self._task, total=total or None, completed=far, tasks=text)
 
 
 @contextmanager
@@ -63,7 +65,7 @@ def steps(console: Console, *, tasks: bool = True) -> Iterator[Steps]:
     """Show steps while something is done, with or without a bar of tasks; the line is gone afterwards."""
     text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis", ratio=1))
     columns: list[ProgressColumn] = [SpinnerColumn(), text]
-    columns += [BarColumn(20), TextColumn("{task.completed:.0f}/{task.total} tasks")] if tasks else []
+    columns += [BarColumn(20), TextColumn("{task.fields[tasks]}")] if tasks else []
     bar = Progress(
         *columns, TimeElapsedColumn(), console=console, transient=True, expand=True, disable=not console.is_terminal
     )

@@ -6,7 +6,8 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from logging import LogRecord
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,14 +51,38 @@ def spark_session(
     """Start Spark, and end it; what Java prints goes to the log, if there is one."""
     from muntin.spark import session
 
-    with _stderr_to(log):  # Java keeps what is its standard error when it starts
-        spark = session(master, app, config)
+    try:
+        with _stderr_to(log):  # Java keeps what is its standard error when it starts
+            spark = session(master, app, config)
+    except Exception as error:
+        error.add_note("Spark did not start. It needs Java 17 or later, and settings that it knows.")
+        raise
     try:
         spark.sparkContext.setLogLevel(LEVELS[min(verbosity, len(LEVELS) - 1)])
-        yield spark
+        with nullcontext() if verbosity else _unlogged():
+            yield spark
     finally:
         with suppress(Exception):  # a JVM that is gone cannot be ended, and why it is gone is known already
             spark.stop()
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep PySpark from logging the errors that it raises: the command says them once."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger")]
+    for logger in loggers:
+        logger.addFilter(_nothing)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(_nothing)
+
+
+def _nothing(record: LogRecord) -> bool:
+    return False
 
 
 @contextmanager

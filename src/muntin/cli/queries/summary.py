@@ -73,7 +73,7 @@ def _shared(shared: SharedPlan) -> Iterator[str]:
     if plan.alone is not None and plan.cost > 0 and len(shared.statements) > 1:
         yield (
             f"estimated {plan.cost / 1e6:.2f} core-seconds instead of {plan.alone / 1e6:.2f} one by one: "
-            f"sharing makes it {plan.alone / plan.cost:.1f} times cheaper"
+            f"{plan.alone / plan.cost:.1f} times cheaper"
         )
 
 
