@@ -39,7 +39,7 @@ class Alone:
     def oracle(self, df: DataFrame) -> DataFrame:
         rows = df if self.filtered is None else df.where(self.filtered)
         named = [column.alias(asked.name) for column, asked in zip(self.plain, self.query.aggregates, strict=True)]
-        return plain_spark(rows, "ts", map(str, self.query.by), self.query.periodic, named)
+        return plain_spark(rows, "ts", list(map(str, self.query.by)), self.query.periodic, named)
 
 
 def random_table(r: random.Random, rows: int | None = None) -> pa.Table:

@@ -29,6 +29,10 @@ events = sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy="independ
 for strategy in ("kernel",):
     assert sorted(mt.rolling(df, "ts", "key", aggregates=asked, strategy=strategy, **frames).collect()) == events
 assert len(events) == 2000
+text = "SELECT key, window.end, sum(v) AS s FROM events WHERE v > 9 GROUP BY key, window(ts, '20 seconds')"
+grouped = df.where("v > 9").groupBy("key", F.window("ts", "20 seconds").alias("w"))
+plain = grouped.agg(F.col("w.end"), F.sum("v").alias("s")).drop("w")
+assert sorted(mt.sql(text, events=df).collect()) == sorted(plain.collect())
 print("same rows:", len(wanted))
 """
 

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.cases import equal
+from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, events, flush
 
 BEGIN = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -180,12 +181,16 @@ SPARK = [
     "SELECT DeviceID FROM events GROUP BY DeviceID, window(EntryTime, '2 hours')",
     "SELECT DeviceID, CASE WHEN Zone = 1 THEN 'one' ELSE '{other}' END AS z, count(*) FROM events "
     "GROUP BY DeviceID, CASE WHEN Zone = 1 THEN 'one' ELSE '{other}' END, window(EntryTime, '2 hours')",
+    "SELECT Zone AS n, max(n) AS zone2, max(T) AS T FROM events GROUP BY Zone, window(EntryTime, '1 hour') "
+    "HAVING T > 25 ORDER BY T, n",
+    "SELECT upper(DeviceID) AS u, count(*) AS n FROM events GROUP BY u, window(EntryTime, '1 hour') HAVING n > 5",
     "SELECT window.end, median(n), percentile(T, 0.9) FROM events GROUP BY window(EntryTime, '2 hours')",
     "SELECT count(*) AS c, window.start AS s FROM events GROUP BY window(EntryTime, '30 minutes') "
     "ORDER BY c DESC, s LIMIT 3",
 ]
 """Statements about windows, in Spark SQL."""
 PLAIN = [
+    "SELECT n % 2 AS n, count(*) FROM events GROUP BY n, window(EntryTime, '1 hour')",
     "SELECT DeviceID, count(*) FROM events GROUP BY DeviceID",
     "SELECT window, collect_list(n) IS NULL AS none FROM events GROUP BY window(EntryTime, '1 hour')",
     "SELECT a.DeviceID, count(*) AS c FROM events a JOIN events b USING (turn) GROUP BY a.DeviceID",
@@ -201,8 +206,97 @@ def test_spark_statements_equal_spark(spark: SparkSession, request: pytest.Fixtu
             for place, text in enumerate([*SPARK, *PLAIN]):
                 result = mt.sql(text, spark=spark) if place % 2 else mt.sql(text, EVENTS=df)
                 assert_same(result, spark.sql(text), text)
-                plan = mt.explain_sql(text, EVENTS=df)
+                plan = result._muntin.plan
                 assert bool(plan.shared) == (text in SPARK), f"{text}\n{plan}"
+        finally:
+            spark.catalog.dropTempView("events")
+
+
+GROUPED = "FROM t GROUP BY window(at, '1 hour')"
+ODD = [
+    (f"SELECT window.start, count(*) {GROUPED}", ["CAST(EntryTime AS STRING) AS at"]),
+    (f"SELECT window.start, count(*) {GROUPED}", ["CAST(EntryTime AS DATE) AS at"]),
+    (f"SELECT window, max(n) {GROUPED}", ["CAST(EntryTime AS TIMESTAMP_NTZ) AS at", "n"]),
+    (
+        "SELECT x.e.k, sum(x.e.v) FROM t x GROUP BY window(x.e.at, '1 hour'), x.e.k",
+        ["struct(EntryTime at, n v, Zone k) e"],
+    ),
+    (f"WITH t AS (SELECT * FROM t WHERE n > 0) SELECT window, count(*) {GROUPED}", ["EntryTime AS at", "n"]),
+    (f"SELECT window_id, window, count(*) {GROUPED}, window_id", ["EntryTime AS at", "Zone AS window_id"]),
+    (
+        f"SELECT muntin_key_0, max(Muntin_Result_0) {GROUPED}, MUNTIN_KEY_0",
+        ["EntryTime AS AT", "Zone AS muntin_key_0", "n AS muntin_result_0"],
+    ),
+    (
+        "SELECT window, sum(10 / n) FROM t WHERE n <> 0 GROUP BY window(at, '1 day') "
+        f"UNION ALL SELECT window, 1 {GROUPED}",
+        ["EntryTime AS at", "n"],
+    ),
+    (f"SELECT NULL AS a, count(*) {GROUPED} UNION ALL SELECT 'x', 1.5 {GROUPED}", ["EntryTime AS at"]),
+    (f"/* {{ */ SELECT window, -- it's\n count(*) AS `}}` {GROUPED} -- ;\n", ["EntryTime AS at", "n", "T AS n"]),
+]
+"""Statements about a table t, and the columns that it is made of: times of other types, names that clash, comments."""
+
+
+def test_odd_statements_equal_spark(spark: SparkSession) -> None:
+    df = telemetry(spark, 4, rows=100)
+    for text, columns in ODD:
+        given = df.selectExpr(*columns)
+        given.createOrReplaceTempView("t")
+        wanted = spark.sql(text)
+        df.limit(1).createOrReplaceTempView("t")
+        try:
+            result = mt.sql(text, t=given)
+            assert_same(result, wanted, text)
+            assert spark.table("t").count() == 1
+            assert result._muntin.plan.shared, text
+        finally:
+            spark.catalog.dropTempView("t")
+
+
+def random_statement(r: random.Random) -> str:
+    """Write a statement in Spark SQL over windows of some SELECTs, each with the same columns."""
+    keys = r.sample(["DeviceID", "Zone", "upper(DeviceID)", "flag", "n % 3"], r.choice([0, 1, 1, 2]))
+    pool = [
+        *(
+            "count(*)",
+            "count(n)",
+            "sum(n)",
+            "sum(price)",
+            "avg(T)",
+            "min(DeviceID)",
+            "max(T) - min(T)",
+            "count_if(flag)",
+        ),
+        *("stddev_pop(T)", "bool_and(flag)", "max_by(DeviceID, turn)", "count(DISTINCT Zone)", "percentile(n, 0.25)"),
+        *("sum(n) / count(*)", "sum(n * Zone)", "avg(price) + 1", "var_samp(n)", "covar_pop(T, n)", "min(EntryTime)"),
+        *("count(*) FILTER (WHERE n > 0)", "count_if(flag)"),
+    ]
+    calls = r.sample(pool, r.randint(1, 4))
+    edges = r.choice([["window"], ["window.start"], ["window.end AS e", "window.start"], []])
+
+    def select() -> str:
+        slide = r.choice([5, 7, 10, 15, 20, 60])
+        window = f"window(EntryTime, '{slide * r.choice([1, 1, 2, 3])} minutes', '{slide} minutes')"
+        where = r.choice(["", "", " WHERE n > 0", " WHERE T < 22 OR flag", " WHERE DeviceID IS NULL"])
+        having = r.choice(["", "", "", " HAVING count(*) > 3", f" HAVING {calls[0]} IS NOT NULL AND max(n) > 10"])
+        by = ", ".join(r.sample([*keys, window], len(keys) + 1))
+        return f"SELECT {', '.join([*keys, *edges, *calls])} FROM events{where} GROUP BY {by}{having}"
+
+    return " UNION ALL ".join(select() for _ in range(r.choice([1, 1, 2, 3])))
+
+
+def test_random_statements_equal_spark(spark: SparkSession, request: pytest.FixtureRequest) -> None:
+    for seed in range(request.config.getoption("--cases")):
+        r = random.Random(seed)
+        df = telemetry(spark, seed, rows=r.choice([0, 1, 50, 300]))
+        df.createOrReplaceTempView("events")
+        try:
+            texts = [random_statement(r) for _ in range(r.choice([1, 2, 3]))]
+            results = mt.sql("; ".join(texts), spark, "spark")
+            frames = [results] if len(texts) == 1 else list(results.values())
+            for text, result in zip(texts, frames, strict=True):
+                assert_same(result, spark.sql(text), f"{seed}: {text}")
         finally:
             spark.catalog.dropTempView("events")
 
@@ -288,13 +382,14 @@ def test_names_are_quoted_all_the_way(spark: SparkSession) -> None:
     window = F.window("EntryTime", "1 hour").alias("w")
     sums = df.groupBy("DeviceID", window).agg(F.sum("n")).drop("w")
     for name, other in zip(NASTY, [*NASTY[1:], NASTY[0]], strict=True):
-        given = {name: df.withColumnsRenamed({"DeviceID": name, "n": other})}
+        given: dict[str, Any] = {name: df.withColumnsRenamed({"DeviceID": name, "n": other})}
         literal = "{x}; -- " + name.replace("'", "")
         wanted = sums.toDF(f"1 {other}", f"2 {name}").withColumn("c", F.lit(literal))
-        for dialect, quote, by in (
+        forms: list[tuple[Any, str, str]] = [
             ("spark", "`", "GROUP BY {}, window(EntryTime, '1 hour')"),
             ("azure", '"', "TIMESTAMP BY EntryTime GROUP BY {}, TumblingWindow(hour, 1)"),
-        ):
+        ]
+        for dialect, quote, by in forms:
             names = (name, other, f"1 {other}", f"2 {name}")
             key, value, first, second = (quote + it.replace(quote, quote * 2) + quote for it in names)
             text = f"SELECT {key} AS {first}, sum({value}) AS {second}, '{literal}' AS c FROM {key} {by.format(key)}"
@@ -348,16 +443,17 @@ def test_mistakes_point_into_the_text(spark: SparkSession) -> None:
             if at:
                 line, carets = message.splitlines()[-2:]
                 assert line[carets.index("^") :].startswith(at), message
-    for arguments, told in (
+    wrong: list[tuple[dict[str, Any], str]] = [
         ({"events": [1, 2]}, "source 'events' is of type list"),
         ({"spark": df}, "spark is of type DataFrame"),
         ({"events": df, "EVENTS": df}, "'events' and 'EVENTS' are the same to Spark"),
         ({"events": df, "strategy": "fast"}, "unknown strategy 'fast'"),
-    ):
-        with pytest.raises(mt.QueryError, match=told):
+    ]
+    for arguments, match in wrong:
+        with pytest.raises(mt.QueryError, match=match):
             mt.sql(SPARK[0], **arguments)
     with pytest.raises(mt.QueryError, match="Give it as text"):
-        mt.sql(3, events=df)
+        mt.sql(3, events=df)  # type: ignore[arg-type]
 
 
 def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> None:
@@ -386,6 +482,14 @@ def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> 
     window = F.window("ts", "30 seconds").alias("w")
     wanted = batch.groupBy("k", window).agg(F.col("w.end").alias("t"), F.sum("v").alias("s")).drop("w")
     assert_same(replay.write(result).rows, wanted)
+    both = f"-- name: thirty\n{text};\n-- name: ten\n{text.replace('30', '10').replace('sum(v)', 'max(v)')}"
+    results = mt.sql(both, stream=replay.stream.withWatermark("ts", "10 seconds"))
+    tens: list[Any] = []
+    sinks = {"thirty": tmp_path / "thirty", "ten": lambda rows, _: tens.extend(rows.collect())}
+    patiently(lambda: results.start(sinks, tmp_path / "both", {"availableNow": True}), to_the_end)
+    assert_same(spark.read.parquet(str(tmp_path / "thirty")).drop("muntin_batch"), wanted)
+    plain = batch.groupBy("k", F.window("ts", "10 seconds").alias("w")).agg(F.col("w.end"), F.max("v")).drop("w")
+    assert sorted(map(tuple, tens)) == sorted(map(tuple, plain.collect()))
     with pytest.raises(mt.QueryError, match="has no watermark"):
         mt.sql(text, stream=replay.stream)
     with pytest.raises(mt.QueryError, match="orders the rows of a stream"):

@@ -44,8 +44,8 @@ class Share:
     filters: int = 0
     keys: tuple[tuple[str, ...], ...] = ()
     """The sets of keys, each once."""
-    plan: Shown | None = None
-    """How the windows are evaluated, where it is one plan."""
+    plans: tuple[Shown, ...] = ()
+    """How windows are evaluated, for each set of keys."""
     reason: str = ""
     """Why it is not shared with others, where it could not be."""
 

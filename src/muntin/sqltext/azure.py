@@ -8,8 +8,8 @@ from muntin.duration import Duration
 from muntin.sqltext.calls import called
 from muntin.sqltext.dialects import OVER, PARTITION, TIME
 from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
-from muntin.sqltext.lengths import azure_length
-from muntin.sqltext.pointing import did_you_mean, refuse, unsupported
+from muntin.sqltext.lengths import azure_length, azure_unit
+from muntin.sqltext.pointing import Refused, did_you_mean, refuse, unsupported
 from muntin.sqltext.spelling import named
 from muntin.sqltext.statement import WINDOW, WINDOW_ID
 from muntin.window import AnyWindow, hopping, session_window, snapshot, tumbling
@@ -30,12 +30,13 @@ def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select, ordinals=False))
+    nodes = list(grouped_by(select, "azure"))
     tops = [node for node in nodes if _is_window(node)]
     if not tops:
-        names = [name for node in nodes if (name := called(_call(node)))]
-        near = next((hint for name in names if (hint := did_you_mean(name, [*_SPELLED, "Windows"]))), "")
-        refuse(select.args["group"], f"GROUP BY has no window.{near} Add one, such as TumblingWindow(minute, 5).")
+        for node in nodes:
+            if (name := called(_call(node))) and (near := did_you_mean(name, [*_SPELLED, "Windows"])):
+                refuse(node, f"{_call(node).name!r} is no window.{near}")
+        refuse(select.args["group"], "GROUP BY has no window. Add one, such as TumblingWindow(minute, 5).")
     if len(tops) > 1:
         refuse(tops[1], "GROUP BY has two windows. Write them as Windows(…, …).")
     keys = [node for node in nodes if node is not tops[0]]
@@ -151,6 +152,8 @@ def _lengths(call: exp.Expr, names: tuple[str, ...]) -> dict[str, Duration]:
     lengths: dict[str, Duration] = {}
     nodes, needed = list(call.expressions), [name for name in names if name not in ("offset", "maxduration")]
     unit = nodes.pop(0) if nodes and called(nodes[0]) not in names else None
+    if unit is not None and names:
+        azure_unit(unit)
     for node in nodes:
         name = called(node)
         if name in names and len(node.expressions) == 2:
@@ -210,9 +213,7 @@ def _reference(node: exp.Expr, identified: bool) -> exp.Expr | None:
             return named(WINDOW, "end")
         case "window.id":
             return named(WINDOW_ID) if identified else exp.cast(exp.null(), "string")
-        case other:
-            near = did_you_mean(other, ("window", "timestamp", "window.id"))
-            refuse(node, f"the system has no such thing.{near} Use System.Timestamp() or System.Window().Id.")
+    raise Refused(node, "the system has no such thing. Use System.Timestamp() or System.Window().Id.")
 
 
 def without_clauses(table: exp.Expr) -> None:

@@ -30,13 +30,19 @@ def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
     def say(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.FLOAT:
             return exp.DataType.build("double")
+        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and node.this.name == node.alias:
+            return node.this  # its name is the same
         if isinstance(node, exp.Add) and _is_text(node):
-            return exp.DPipe(this=node.this, expression=node.expression, safe=True)
+            return _joined(node)
         if isinstance(node, exp.DateDiff) and node.args.get("unit") is not None:
             return _borders(node)
         return node
 
-    return tree.transform(say, copy=False)
+    for node in reversed(list(tree.walk())):
+        said = say(node)
+        if said is not node and node is not tree:
+            node.replace(said)
+    return tree
 
 
 def _is_text(node: exp.Expr) -> bool:
@@ -46,6 +52,13 @@ def _is_text(node: exp.Expr) -> bool:
             return True
         node = node.this
     return node.is_string
+
+
+def _joined(node: exp.Expr) -> exp.Expr:
+    """Join all texts in a chain of +."""
+    if not isinstance(node, exp.Add):
+        return node
+    return exp.DPipe(this=_joined(node.this), expression=node.expression, safe=True)
 
 
 def _borders(node: exp.DateDiff) -> exp.Expr:
@@ -62,14 +75,13 @@ def at_event_time(node: exp.Expr, time: exp.Expr | None) -> exp.Expr:
     """Replace System.Timestamp() by the event time, which it is before windows."""
 
     def replace(part: exp.Expr) -> exp.Expr:
-        match system(part):
-            case "":
-                return part
-            case "timestamp":
-                if time is None:
-                    refuse(part, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
-                return time.copy()
-        refuse(part, "there is no window here. Use System.Timestamp() for the event time.")
+        if not (asked := system(part)):
+            return part
+        if asked != "timestamp":
+            refuse(part, "there is no window here. Use System.Timestamp() for the event time.")
+        if time is None:
+            refuse(part, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
+        return time.copy()
 
     return node.transform(replace)
 
@@ -126,13 +138,22 @@ def _select(query: exp.Select, steps: Steps, hand_on: bool) -> tuple[exp.Expr, b
     query = at_event_time(query, time)  # type: ignore[assignment]
     for table in query.find_all(exp.Table, exp.Subquery):
         without_clauses(table)
+    if not hand_on and again:
+        _without_time(query)
     if time is None or not hand_on:
         return query, False
     if query.args.get("distinct"):
         unsupported(query, "DISTINCT in a step before windows is not done here. Use GROUP BY in the last SELECT.")
     if not (again and any(_is_star(item) for item in query.expressions)):
-        query.append("expressions", exp.alias_(time.copy(), MUNTIN_TIME, quoted=True))
+        handed = time if time.name == MUNTIN_TIME else exp.alias_(time, MUNTIN_TIME, quoted=True)
+        query.append("expressions", handed.copy())
     return query, True
+
+
+def _without_time(query: exp.Select) -> None:
+    """Let * leave out the event time, which only steps hand on."""
+    for star in [star for item in query.expressions for star in item.find_all(exp.Star) if _is_star(item)]:
+        star.set("except_", [exp.to_identifier(MUNTIN_TIME, quoted=True)])
 
 
 def _is_star(item: exp.Expr) -> bool:

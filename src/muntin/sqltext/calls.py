@@ -17,14 +17,12 @@ _SAMPLES = {
     "stddev_pop": "stddev_pop",
     "var_pop": "var_pop",
 }
-_ALIKE = (
-    "covar_samp covar_pop corr min_by max_by bool_and bool_or count_if median mode percentile percentile_cont".split()
-)
+_ALIKE = "covar_samp covar_pop corr min_by max_by bool_and bool_or count_if median mode percentile percentile_cont"
 
 KNOWN: dict[Dialect, dict[str, str]] = {
     "spark": _COMMON
     | _SAMPLES
-    | {name: name for name in _ALIKE}
+    | {name: name for name in _ALIKE.split()}
     | {"mean": "avg", "std": "stddev", "every": "bool_and", "some": "bool_or", "any": "bool_or"},
     "azure": _COMMON
     | {"count_big": "count", "stdev": "stddev", "stdevp": "stddev_pop", "var": "variance", "varp": "var_pop"}
@@ -34,11 +32,12 @@ KNOWN: dict[Dialect, dict[str, str]] = {
 """Muntin's functions by the names that the dialects call them by."""
 
 _SPARK_OTHERS = (
-    "any_value approx_count_distinct approx_percentile approx_top_k array_agg bit_and bit_or bit_xor bitmap_construct_agg "
-    "bitmap_or_agg collect_list collect_set count_min_sketch first first_value grouping grouping_id histogram_numeric "
-    "hll_sketch_agg hll_union_agg kurtosis last last_value listagg string_agg percentile_approx percentile_disc product "
-    "regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg "
-    "skewness try_avg try_sum max_min theta_sketch_agg theta_union_agg kll_sketch_agg_bigint kll_sketch_agg_double"
+    "any_value approx_count_distinct approx_percentile approx_top_k array_agg bit_and bit_or bit_xor "
+    "bitmap_construct_agg bitmap_or_agg collect_list collect_set count_min_sketch first first_value grouping "
+    "grouping_id histogram_numeric hll_sketch_agg hll_union_agg kll_sketch_agg_bigint kll_sketch_agg_double "
+    "kurtosis last last_value listagg percentile_approx percentile_disc product regr_avgx regr_avgy regr_count "
+    "regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy schema_of_variant_agg skewness string_agg "
+    "theta_sketch_agg theta_union_agg try_avg try_sum "
 )
 _OTHERS: dict[Dialect, frozenset[str]] = {
     "spark": frozenset(_SPARK_OTHERS.split()),
@@ -127,7 +126,7 @@ def _count(node: exp.Expr, arguments: list[exp.Expr]) -> Call:
     if len(arguments) != 1:
         unsupported(node, "COUNT takes * or one expression here.", "count has several arguments")
     value = arguments[0]
-    if isinstance(value, exp.Star) or (isinstance(value, exp.Literal)):
+    if isinstance(value, exp.Star | exp.Literal):
         return Call("count")
     return Call("count", (_argument(value),))
 

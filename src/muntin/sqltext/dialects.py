@@ -7,14 +7,18 @@ Azure that Spark calls by other names are known to sqlglot. Aggregates and windo
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, ClassVar, NoReturn
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.parser import Parser
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.parsers.tsql import TSQLParser
+from sqlglot.tokenizer_core import Token, TokenType
 
+from muntin.sqltext.pointing import Refused
 from muntin.sqltext.statement import Dialect
 
 TIME, PARTITION, OVER = "timestamp_by", "partition_by", "timestamp_over"
@@ -28,6 +32,10 @@ _AGGREGATES = (
     "COUNT COUNT_BIG MIN MAX SUM AVG STDEV STDEVP STDDEV VAR VARP VARIANCE PERCENTILE_CONT PERCENTILE_DISC COLLECT "
     "COLLECTTOP TOPONE LAG LAST ISFIRST WINDOW WINDOWS DURATION HOP OFFSET TIMEOUT MAXDURATION TIMESTAMP"
 )
+
+
+_LEAST_MOVES, _MOVES = 1000, 100
+"""How often a parser may move from token to token, at least and for each of them; 3 for each is usual."""
 
 
 def _with_unit(name: str) -> Any:
@@ -47,19 +55,24 @@ def syntax_error(message: str, place: int) -> ParseError:
     return ParseError(message, [{"description": message, "start": place}])
 
 
-class _Places:
-    """What parsers of all dialects have in common: every error has a place, and every literal."""
+class _Places(Parser):
+    """What parsers of all dialects have in common: errors and literals have places, and no text is tried for ever."""
 
-    _curr: Token
-    _prev: Token
+    _moves = 0
 
-    def raise_error(self, message: str, token: Token | None = None) -> None:
+    def _advance(self, times: int = 1) -> None:
+        self._moves += 1
+        if self._moves > _LEAST_MOVES + _MOVES * len(self._tokens):
+            raise Refused(self._tokens[0].start, "this can be read in too many ways. Add brackets or conditions.")
+        super()._advance(times)
+
+    def raise_error(self, message: str, token: Token | None = None) -> NoReturn:
         at = token or self._curr
         raise syntax_error(message, at.start if at else self._prev.end + 1 if self._prev else 0)
 
     def _parse_primary(self) -> exp.Expr | None:
         token = self._curr
-        primary: exp.Expr | None = super()._parse_primary()  # type: ignore[misc]
+        primary: exp.Expr | None = super()._parse_primary()
         if primary is not None and "start" not in primary.meta:
             primary.update_positions(token)
         return primary
@@ -71,30 +84,39 @@ class _Places:
 class SparkWindows(Spark):
     """Spark SQL."""
 
-    class Parser(_Places, Spark.Parser):  # type: ignore[misc,name-defined]
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """Leave paths alone: they are not read here."""
+        return path
+
+    class Parser(_Places, SparkParser):
         """Keep functions as they are written."""
 
-        FUNCTIONS = _PLAIN_FUNCTIONS
-        FUNCTION_PARSERS = {name: parser for name, parser in Spark.Parser.FUNCTION_PARSERS.items() if name in _SYNTAX}  # type: ignore[attr-defined]
-        NO_PAREN_FUNCTION_PARSERS = {"CASE": Spark.Parser.NO_PAREN_FUNCTION_PARSERS["CASE"]}  # type: ignore[attr-defined]
-        FUNC_TOKENS = Spark.Parser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}  # type: ignore[attr-defined]
+        FUNCTIONS: ClassVar[Any] = _PLAIN_FUNCTIONS
+        FUNCTION_PARSERS: ClassVar[Any] = {
+            name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX
+        }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+        QUERY_MODIFIER_TOKENS: ClassVar[Any] = SparkParser.QUERY_MODIFIER_TOKENS - {TokenType.WINDOW}  # GROUP BY window
+        FUNC_TOKENS: ClassVar[Any] = SparkParser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}
 
 
 class AzureWindows(TSQL):
     """The language of Azure Stream Analytics."""
 
-    class Parser(_Places, TSQL.Parser):  # type: ignore[misc,name-defined]
+    class Parser(_Places, TSQLParser):
         """Read TIMESTAMP BY and PARTITION BY after a table."""
 
-        FUNCTIONS = {name: build for name, build in TSQL.Parser.FUNCTIONS.items() if name not in _AGGREGATES.split()}  # type: ignore[attr-defined]
-        FUNC_TOKENS = TSQL.Parser.FUNC_TOKENS | {TokenType.SESSION}  # type: ignore[attr-defined]
+        FUNCTIONS: ClassVar[Any] = {
+            name: build for name, build in TSQLParser.FUNCTIONS.items() if name not in _AGGREGATES.split()
+        }
+        FUNC_TOKENS: ClassVar[Any] = TSQLParser.FUNC_TOKENS | {TokenType.SESSION}
 
         def _at_clause(self) -> bool:
             partition = self._match(TokenType.PARTITION_BY, advance=False)
             return bool(partition or self._match_text_seq("TIMESTAMP", "BY", advance=False))
 
         def _parse_table_alias(self, alias_tokens: Collection[TokenType] | None = None) -> exp.TableAlias | None:
-            return None if self._at_clause() else super()._parse_table_alias(alias_tokens)  # type: ignore[no-any-return]
+            return None if self._at_clause() else super()._parse_table_alias(alias_tokens)
 
         def _parse_table(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             table: exp.Expr | None = super()._parse_table(*args, **kwargs)
@@ -124,17 +146,21 @@ class FlinkWindows(SparkWindows):
     class Tokenizer(Spark.Tokenizer):
         """Quote strings with single quotes, which double themselves."""
 
-        QUOTES = ["'"]
-        STRING_ESCAPES = ["'"]
-        IDENTIFIERS = ["`", '"']
+        QUOTES: ClassVar[Any] = ["'"]
+        STRING_ESCAPES: ClassVar[Any] = ["'"]
+        IDENTIFIERS: ClassVar[Any] = ["`", '"']
 
     class Parser(SparkWindows.Parser):
         """Read table functions of windows, whose arguments are tables, descriptors and names."""
 
-        FUNCTION_PARSERS = {
+        FUNCTION_PARSERS: ClassVar[Any] = {
             **SparkWindows.Parser.FUNCTION_PARSERS,
             **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), lambda self: self._parse_windowing()),
         }
+
+        def _parse_lambda(self, alias: bool = False) -> exp.Expr | None:
+            is_table = self._curr and self._curr.token_type == TokenType.TABLE
+            return self._parse_argument() if is_table else super()._parse_lambda(alias)
 
         def _parse_windowing(self) -> exp.Expr:
             name = self._tokens[self._index - 2]
@@ -158,14 +184,17 @@ class FlinkWindows(SparkWindows):
         def _parse_keys(self) -> list[exp.Expr]:
             """Read keys up to the next argument, with or without parentheses."""
             if self._match(TokenType.L_PAREN, advance=False):
-                return self._parse_wrapped_csv(self._parse_disjunction)  # type: ignore[no-any-return]
-            keys = [self._parse_column()]
+                return self._parse_wrapped_csv(self._parse_disjunction)
+            keys = [self._parse_key()]
             while self._match(TokenType.COMMA):
                 if self._match_text_seq("DESCRIPTOR", advance=False) or self._next.token_type == TokenType.FARROW:
                     self._advance(-1)
                     break
-                keys.append(self._parse_column())
+                keys.append(self._parse_key())
             return keys
+
+        def _parse_key(self) -> exp.Expr:
+            return self._parse_column() or self.raise_error("expected a key")
 
 
 DIALECTS: dict[Dialect, Any] = {"spark": SparkWindows, "azure": AzureWindows, "flink": FlinkWindows}

@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from muntin.errors import QueryError
 from muntin.sqltext.pointing import refuse, unsupported
-from muntin.sqltext.spelling import folded
+from muntin.sqltext.spelling import column_of, folded
+from muntin.sqltext.statement import Dialect
 from muntin.window import AnyWindow
 
 Reference = Callable[[exp.Expr], "exp.Expr | None"]
@@ -52,7 +53,8 @@ def check_clauses(select: exp.Select) -> None:
             unsupported(_first(value) or select, f"a SELECT over windows takes no such clause: {reason}.", reason)
     group = select.args.get("group")
     for name, value in ({} if group is None else group.args).items():
-        if value and name != "expressions":
+        sets = name == "expressions" and any(isinstance(one, exp.Cube | exp.Rollup | exp.GroupingSets) for one in value)
+        if sets or (value and name != "expressions"):
             unsupported(group, "GROUP BY takes keys and windows, no sets of them.", "it groups by several sets of keys")
     for node in select.find_all(exp.Subquery, exp.Select, exp.Exists, exp.SetOperation):
         if node is not select and not _beneath(node, select.args.get("from_"), select.args.get("with_")):
@@ -73,12 +75,18 @@ def _beneath(node: exp.Expr, *tops: exp.Expr | None) -> bool:
     return False
 
 
-def grouped_by(select: exp.Select, ordinals: bool = True) -> Iterator[exp.Expr]:
-    """Yield what a SELECT groups by: numbers and aliases stand for what is selected."""
+def grouped_by(select: exp.Select, dialect: Dialect) -> Iterator[exp.Expr]:
+    """Yield what a SELECT groups by; in Spark, numbers and aliases stand for what is selected.
+
+    A name that is a column's as well means the column, which only those know who know the input.
+    """
     group = select.args.get("group")
+    if dialect != "spark":
+        yield from [] if group is None else group.expressions
+        return
     aliases = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
     for node in [] if group is None else group.expressions:
-        if ordinals and isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
+        if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
             yield _numbered(select, node)
         elif isinstance(node, exp.Column) and not node.table and node.name.casefold() in aliases:
             yield aliases[node.name.casefold()]
@@ -90,7 +98,8 @@ def _numbered(select: exp.Select, node: exp.Literal) -> exp.Expr:
     items = select.expressions
     if not 1 <= int(node.name[:9]) <= len(items):
         refuse(node, f"GROUP BY has {node.name}, but SELECT has {len(items)} items.", "GROUP BY has a number too many")
-    return items[int(node.name) - 1].unalias()
+    item: exp.Expr = items[int(node.name) - 1].unalias()
+    return item
 
 
 def relation_of(select: exp.Select) -> exp.Expr:
@@ -113,7 +122,7 @@ def relation_of(select: exp.Select) -> exp.Expr:
 
 def unqualified(select: exp.Select, relation: exp.Expr) -> exp.Select:
     """Take the table's name or alias away from columns: there is only one table."""
-    names = [(relation.alias_or_name.casefold(),)] if relation.alias_or_name else []
+    names: list[tuple[str, ...]] = [(relation.alias_or_name.casefold(),)] if relation.alias_or_name else []
     if isinstance(relation, exp.Table) and relation.db and not relation.alias:
         names.append((relation.db.casefold(), relation.name.casefold()))
     inner = relation.this if isinstance(relation, exp.Subquery) else None
@@ -124,7 +133,7 @@ def unqualified(select: exp.Select, relation: exp.Expr) -> exp.Select:
             if len(parts) > len(name) and spelled[: len(name)] == name and not _beneath(column, inner):
                 rest = parts[len(name) :]
                 if len(rest) > 1 or not isinstance(rest[0], exp.Star):
-                    column.replace(exp.column(*reversed([part.copy() for part in rest])))
+                    column.replace(column_of([part.copy() for part in rest]))
                 break
     return select
 

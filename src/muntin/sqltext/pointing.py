@@ -46,9 +46,9 @@ class Source:
 
 
 def point(text: str, place: int, message: str) -> str:
-    """Write a message with the line and column of a place, and the line itself with a caret below.
+    r"""Write a message with the line and column of a place, and the line itself with a caret below.
 
-    >>> print(point("SELECT a\\nFORM t", 9, "expected FROM."))
+    >>> print(point("SELECT a\nFORM t", 9, "expected FROM."))
     line 2, column 1: expected FROM.
       FORM t
       ^

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from muntin.sqltext.calls import called, hint, is_aggregate, read_call
 from muntin.sqltext.grouping import Grouped
-from muntin.sqltext.pointing import refuse, unsupported
-from muntin.sqltext.spelling import folded, named, spark_sql
+from muntin.sqltext.pointing import Refused, refuse, unsupported
+from muntin.sqltext.spelling import folded, named, spark_sql, within
 from muntin.sqltext.statement import KEY, RESULT, Call, Dialect
 
 NEITHER = "is neither a key of GROUP BY nor in an aggregate"
@@ -24,8 +24,8 @@ class Projection:
     dialect: Dialect
     before: Callable[[exp.Expr], exp.Expr]
     """What expressions over rows become before they are written."""
-    keys: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    keys: dict[str, int] = field(default_factory=dict)
+    calls: dict[Call, int] = field(default_factory=dict)
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
     """What was selected before, by its name, over window, keys and results."""
     _folded: dict[exp.Expr, str] = field(default_factory=dict)
@@ -42,9 +42,7 @@ class Projection:
                 )
             self.check_plain(key)
             text = spark_sql(self.before(key))
-            if text not in self.keys:
-                self.keys.append(text)
-            self._folded[folded(key)] = KEY.format(self.keys.index(text))
+            self._folded[folded(key)] = KEY.format(self.keys.setdefault(text, len(self.keys)))
 
     def over(self, node: exp.Expr, names: Mapping[str, exp.Expr] | None = None) -> exp.Expr:
         """Write an expression over window, keys and results; names stand for what they were given to."""
@@ -76,9 +74,7 @@ class Projection:
                 refuse(argument, "an aggregate stands within another.", "an aggregate stands within another")
         self.check_plain(part)
         call = read_call(self.before(part), self.dialect)
-        if call not in self.calls:
-            self.calls.append(call)
-        return self.calls.index(call)
+        return self.calls.setdefault(call, len(self.calls))
 
     def _nested(self, argument: exp.Expr, top: exp.Expr) -> bool:
         if not isinstance(argument, exp.Anonymous) or not is_aggregate(argument, self.dialect):
@@ -109,7 +105,7 @@ class Projection:
 
     def _named(self, column: exp.Column, top: exp.Expr, names: Mapping[str, exp.Expr]) -> exp.Expr:
         if not column.table and (known := names.get(column.name.casefold())) is not None:
-            return exp.paren(known) if isinstance(known, exp.Binary | exp.Unary) else known.copy()
+            return known.copy() if column.parent is None else within(known.copy())
         written = ".".join(part.name for part in column.parts)
         above = column.parent
         while above is not None and above is not top.parent:
@@ -117,4 +113,4 @@ class Projection:
                 reason = f"{function} is no aggregate that is known here"
                 refuse(above, f"{function!r} is no aggregate that is known here.{near}", reason)
             above = above.parent
-        refuse(column, f"{written!r} {NEITHER}.", f"{written!r} {NEITHER}")
+        raise Refused(column, f"{written!r} {NEITHER}.", f"{written!r} {NEITHER}")

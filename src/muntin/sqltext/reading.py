@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import get_args
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.errors import QueryError
 from muntin.sqltext.azure_steps import in_words_of_spark
@@ -20,8 +19,11 @@ from muntin.sqltext.recognition import recognise
 from muntin.sqltext.selecting import read_query
 from muntin.sqltext.statement import Boundaries, Dialect, Statement
 
-LONGEST_TEXT = 1_000_000
-DEEPEST = 60
+LONGEST_TEXT = 250_000
+"""How many characters are read."""
+MOST = 500
+"""How many statements are read."""
+DEEPEST = 50
 """How many brackets may stand within one another."""
 
 _NAME = re.compile(r"--[ \t]*name[ \t]*:[ \t]*([^\r\n]*\S)", re.IGNORECASE)
@@ -39,8 +41,8 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     """
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is no text of SQL. Give a string.")
-    dialect = _check("dialect", dialect, get_args(Dialect))
-    boundaries = _check("boundaries", boundaries, get_args(Boundaries))
+    _check("dialect", dialect, get_args(Dialect))
+    _check("boundaries", boundaries, get_args(Boundaries))
     if len(text) > LONGEST_TEXT:
         raise QueryError(f"the text has {len(text):,} characters. Use at most {LONGEST_TEXT:,}, in several calls.")
     spoken: Dialect = dialect or recognise(text)
@@ -53,17 +55,18 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     return _named_apart(statements)
 
 
-def _check(what: str, given: object, known: tuple[str, ...]) -> object:
+def _check(what: str, given: object, known: tuple[str, ...]) -> None:
     if given is not None and given not in known:
         choices = ", ".join(map(repr, known))
         raise QueryError(f"{what} {given!r} is not known.{did_you_mean(str(given), known)} Use one of {choices}.")
-    return given
 
 
 def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> Iterator[Statement]:
     steps, before = Steps(dialect), 0
     views: dict[str, tuple[str, str]] = {}
     for number, tokens in enumerate(_chunks(text, dialect), start=1):
+        if number > MOST:
+            raise QueryError(point(text, tokens[0].start, f"more than {MOST} statements stand in one text."))
         start, end = tokens[0].start, tokens[-1].end + 1
         source = Source(text, start)
         comment = _NAME.findall(text, before, start)
@@ -86,9 +89,6 @@ def _chunks(text: str, dialect: Dialect) -> Iterator[list[Token]]:
         tokens = DIALECTS[dialect]().tokenize(text)
     except SqlglotError as error:
         raise QueryError(point(text, *_token_error(text, error))) from None
-    for token, following in pairwise(tokens):  # a keyword that is called is a function
-        if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
-            token.token_type = TokenType.VAR
     chunk: list[Token] = []
     depth, selects = 0, 0
     for token in tokens:
@@ -126,16 +126,23 @@ def _tree(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
     try:
         tree = parser.parse(tokens, text)[0]
     except SqlglotError as error:
+        if near := _misspelt(tokens[0]):
+            raise Refused(tokens[0].start, f"a SELECT is expected here.{near}") from None
         details = (getattr(error, "errors", None) or [{}])[0]
         message = _told(str(details.get("description") or error))
         raise Refused(details.get("start", tokens[0].start), message) from None
-    except RecursionError:
+    except (RecursionError, Refused):
         raise
     except Exception as error:
         raise Refused(tokens[0].start, "this statement cannot be read.") from error
     if tree is None:
         raise Refused(tokens[0].start, "a SELECT is expected here.")
     return in_words_of_spark(tree) if dialect == "azure" else tree
+
+
+def _misspelt(first: Token) -> str:
+    """Say what the first word of a statement may have been meant to be."""
+    return did_you_mean(first.text, ("SELECT", "WITH", "CREATE")) if first.token_type == TokenType.VAR else ""
 
 
 def _told(message: str) -> str:
@@ -150,9 +157,9 @@ def _query(tree: exp.Expr, source: Source) -> tuple[exp.Expr, str]:
     if isinstance(tree, exp.Create):
         query, target = tree.expression, tree.this
         if tree.kind != "VIEW" or not isinstance(query, exp.Query):
-            raise Refused(tree, "of statements that make something, only CREATE VIEW name AS SELECT is read.")
+            raise Refused(source.start, "of statements that make something, only CREATE VIEW name AS SELECT is read.")
         if not isinstance(target, exp.Table):
-            raise Refused(tree, "a view does not rename its columns here. Use AS in its SELECT.")
+            raise Refused(source.start, "a view does not rename its columns here. Use AS in its SELECT.")
         return query, target.name
     if not isinstance(tree, exp.Query):
         raise Refused(source.start, "a SELECT is expected here: nothing else is run.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -88,8 +89,10 @@ def _with_views(body: str, tree: exp.Expr, steps: Steps, views: Mapping[str, tup
     collect(tree, ())
     if not needed:
         return body
-    own = _WITH.match(body)
-    return f"{own[0] if own else 'WITH'} {', '.join(needed.values())}{',' if own else ''} {body[own.end() if own else 0 :].lstrip()}"
+    before = ", ".join(needed.values())
+    if own := _WITH.match(body):
+        return f"{own[0]} {before}, {body[own.end() :].lstrip()}"
+    return f"WITH {before} {body}"
 
 
 def _branches(query: exp.Expr, dialect: Dialect, top: bool = True) -> Iterator[exp.Select]:
@@ -155,13 +158,14 @@ def _selects(select: exp.Select, dialect: Dialect, steps: Steps, boundaries: Bou
 
 def _apart(windows: tuple[AnyWindow, ...]) -> Iterator[tuple[AnyWindow, ...]]:
     """Yield windows so that none stands twice in a group."""
-    left = list(windows)
-    while left:
-        once = dict.fromkeys(left)
-        group = [next(window for window in left if window == one) for one in once]
-        yield tuple(group)
-        for window in group:
-            left.pop(next(place for place, other in enumerate(left) if other is window))
+    groups: list[dict[AnyWindow, AnyWindow]] = []
+    times: Counter[AnyWindow] = Counter()
+    for window in windows:
+        if times[window] == len(groups):
+            groups.append({})
+        groups[times[window]][window] = window
+        times[window] += 1
+    yield from (tuple(group.values()) for group in groups)
 
 
 def _where(select: exp.Select, projection: Projection) -> str | None:

@@ -18,14 +18,14 @@ _NAMES = ("window", "session_window")
 
 def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
-    return any(called(node) in _NAMES for node in grouped_by(select))
+    return any(called(node) in _NAMES for node in grouped_by(select, "spark"))
 
 
 def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select))
+    nodes = list(grouped_by(select, "spark"))
     calls = [node for node in nodes if called(node) in _NAMES]
     if not calls:
         near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")
@@ -65,18 +65,15 @@ def _reference(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
     name = called(call)
     if isinstance(node, exp.Column) and [part.name.casefold() for part in node.parts[:-1]] == [name]:
         return _field(node, node.name)
-    if isinstance(node, exp.Dot) and folded(node.this) == folded(call):
+    if isinstance(node, exp.Dot) and called(node.this) == name and folded(node.this) == folded(call):
         return _field(node, node.expression.name)
     if (isinstance(node, exp.Column) and not node.table and node.name.casefold() == name) or (
         called(node) == name and folded(node) == folded(call)
     ):
         return named(WINDOW)
-    if called(node) == "window_time" and len(node.expressions) == 1 and name == "window":
-        if _reference(node.expressions[0], call) == named(WINDOW):
-            return exp.Sub(
-                this=named(WINDOW, "end"),
-                expression=exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND")),
-            )
+    if called(node) == "window_time" and [_reference(one, call) for one in node.expressions] == [named(WINDOW)]:
+        last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
+        return exp.Sub(this=named(WINDOW, "end"), expression=last)
     if called(node) in _NAMES:
         unsupported(node, "another window is selected than grouped by.", "another window is selected than grouped by")
     return None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
@@ -32,24 +35,33 @@ def written(node: exp.Expr, dialect: object, level: ErrorLevel = ErrorLevel.RAIS
 
 
 def folded(node: exp.Expr) -> exp.Expr:
-    """Give a node that equals those which differ from it only by case or quotes of names, or by parentheses."""
+    """Give a node that equals those which differ from it only by case or quotes of names, or by parentheses.
 
-    def fold(part: exp.Expr) -> exp.Expr:
-        while isinstance(part, exp.Paren):
-            part = part.this
+    >>> folded(exp.column("A")) == folded(exp.paren(exp.column("a", quoted=True)))
+    True
+    """
+    copy = node.copy()
+    while isinstance(copy, exp.Paren):
+        copy = copy.this.pop()
+    for part in list(copy.find_all(exp.Paren, exp.Identifier)):
         if isinstance(part, exp.Identifier):
-            return exp.Identifier(this=part.name.casefold(), quoted=False)
-        return part
-
-    copy = node.copy().transform(fold, copy=False)
-    for part in copy.walk():
-        part.comments = None
+            part.set("this", part.name.casefold())
+            part.set("quoted", False)
+        else:
+            part.replace(part.this)
     return copy
+
+
+def within(node: exp.Expr) -> exp.Expr:
+    """Give a node that can stand within any other: in parentheses, unless it holds together by itself."""
+    return node if isinstance(node, exp.Column | exp.Func | exp.Literal | exp.Paren | exp.Var) else exp.Paren(this=node)
 
 
 def named(*parts: str) -> exp.Expr:
     """Make a column, or a field of one."""
-    column: exp.Expr = exp.column(exp.to_identifier(parts[0], quoted=True))
-    return (
-        column if len(parts) == 1 else exp.column(*(exp.to_identifier(part, quoted=True) for part in reversed(parts)))
-    )
+    return column_of([exp.to_identifier(part, quoted=True) for part in parts])
+
+
+def column_of(parts: Sequence[Any]) -> exp.Column:
+    """Make a column of its parts, the widest first."""
+    return exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))

@@ -26,8 +26,8 @@ def queries_section(result: Row) -> str:
         [
             "## Many queries over one input",
             "Queries drawn from a pool of filters (equalities, overlapping and disjoint ranges, both together), sets "
-            f"of keys, windows and aggregates, over {rows[0]['events']:,} events in Parquet files; a larger set has the "
-            "queries of the smaller ones. Seconds until all rows of all queries are computed and dropped, in turn, "
+            f"of keys, windows and aggregates, over {rows[0]['events']:,} events in Parquet files; a larger set has "
+            "the queries of the smaller ones. Seconds until all rows of all queries are computed and dropped, in turn, "
             "planning, the look at the first rows and what is materialised included. A dash was not run.",
             table(head, [_line(row) for row in rows]),
             f"The goal of {GOAL} times at {AT} queries is reached in {reached} of {len(at)} sets, that of never less "

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 WAYS = {
     "apart": "by itself",
-    "conditions": "filters are conditions on what is lifted, and a count tells who has rows",
-    "fragments": "rows are aggregated once, by slice, all keys and filters; every query merges what it counts",
+    "conditions": "filters are conditions on what is lifted, and counts tell which instances a query has",
+    "fragments": "rows are aggregated by slice, all keys and the filters they satisfy, and each query merges its own",
 }
 
 
@@ -55,8 +55,8 @@ def _share(share: Share, top: Box) -> Iterator[Box]:
     )
     above = Box("share", title, top, figures=figures)
     yield above
-    if share.plan is not None:
-        inner = share.plan.outline().boxes
+    for plan in share.plans:
+        inner = plan.outline().boxes
         moved = {inner[0]: above}
         for box in inner[1:]:
             moved[box] = replace(box, above=moved[box.above]) if box.above is not None else box

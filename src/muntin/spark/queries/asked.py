@@ -90,7 +90,7 @@ class Asked:
 def asked_of(df: DataFrame, queries: QuerySet) -> Asked:
     """Give every expression of the queries a column, the same for equal ones; nothing runs."""
     columns = _Columns(df)
-    filters = [None if query.where is None else columns.filter(query.where, name) for name, query in _named(queries)]
+    filters = [None if query.where is None else columns.filter(query.where) for query in queries]
     time = columns.value(queries.queries[0].time, None)
     ones = []
     for (name, query), where in zip(_named(queries), filters, strict=True):
@@ -140,18 +140,18 @@ class _Columns:
     def __init__(self, df: DataFrame) -> None:
         self.df = df
         self.equals = Equals(df)
+        self.texts: dict[str, Expression] = {}
         self.filters: dict[Expression, str] = {}
         self.values: dict[Expression, tuple[str, list[str | None]]] = {}
         self.prefix = _unused(df.columns)
 
-    def filter(self, where: Named, query: str) -> str:
+    def filter(self, where: Named) -> str:
         """Give the column of a filter."""
-        condition = F.expr(where) if isinstance(where, str) else where.value
-        one = self.equals.one(Expression(condition, str(where)))
-        if one not in self.filters:
-            self._check(condition, str(where), query)
-            self.filters[one] = f"{self.prefix}where_{len(self.filters)}"
-        return self.filters[one]
+        if isinstance(where, str):
+            one = self.texts.setdefault(where, Expression(F.expr(where), where))
+        else:
+            one = self.equals.one(where)
+        return self.filters.setdefault(one, f"{self.prefix}where_{len(self.filters)}")
 
     def value(self, given: Named, where: str | None) -> str:
         """Give the column of a name or an expression that a query with a filter reads."""
@@ -164,6 +164,7 @@ class _Columns:
 
     def frame(self) -> DataFrame:
         """Give the input with all the columns."""
+        self._check()
         truths = {name: F.coalesce(one.value, F.lit(False)) for one, name in self.filters.items()}
         frame = self.df.withColumns(truths) if truths else self.df
         values = {name: _guarded(one, either(readers)) for one, (name, readers) in self.values.items()}
@@ -172,15 +173,24 @@ class _Columns:
         except AnalysisException as error:
             raise QueryError(f"the columns of the queries cannot be read: {first_line(error)}") from error
 
-    def _check(self, condition: Column, text: str, query: str) -> None:
+    def _check(self) -> None:
+        """Refuse filters that cannot be read or are no conditions; Spark is asked one by one only if it refuses."""
+        given = list(self.filters)
         try:
-            given = self.df.select(condition).schema[0].dataType
+            types = [field.dataType for field in self.df.select(*(one.value for one in given)).schema]
+        except AnalysisException:
+            types = [self._type(one) for one in given]
+        for one, kind in zip(given, types, strict=True):
+            if not isinstance(kind, T.BooleanType):
+                raise QueryError(
+                    f"where {one.name!r} is of type {kind.simpleString()}. Use a condition, such as 'speed > 120'."
+                )
+
+    def _type(self, one: Expression) -> T.DataType:
+        try:
+            return self.df.select(one.value).schema[0].dataType
         except AnalysisException as error:
-            raise QueryError(f"where {text!r} of {query!r} cannot be read: {first_line(error)}") from error
-        if not isinstance(given, T.BooleanType):
-            raise QueryError(
-                f"where {text!r} of {query!r} is of type {given.simpleString()}. Use a condition, as 'speed > 120'."
-            )
+            raise QueryError(f"where {one.name!r} cannot be read: {first_line(error)}") from error
 
 
 def _guarded(value: Expression, where: str | None) -> Column:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 from muntin.aggregates import Aggregate
 from muntin.plan.physical.batch import WORTHWHILE, Bundle, choose
@@ -14,18 +15,19 @@ from muntin.plan.physical.prices import Prices, added
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.sharing import KEPT, READ, Reader, Share, SharingPlan, Way
+from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
 from muntin.spark.batch.choice import prices, shapes_of
 from muntin.spark.input.events import name_parts
 from muntin.spark.input.parts import Recipe
 from muntin.spark.queries.asked import Asked, One, anonymous
+from muntin.spark.queries.conditions import Unit
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.sampling import Looked, look
 from muntin.spark.workers.layout import key_obstacle
 from muntin.window import Window
 
-TRIED = 40
-"""Queries up to which each is tried by itself while the others are shared."""
+APART = "each by itself"
 ROWS_NEEDED = "its rows are needed, so it is shared with queries of the same filter and keys only"
 
 
@@ -38,9 +40,24 @@ class Part:
     cost: float
     groups: tuple[Group, ...] = ()
     """Windows that are cut into slices together, where queries have partials in common."""
-    statistics: Statistics | None = None
-    """Of the rows, or of the partials in common as rows."""
+    statistics: tuple[Statistics, ...] = ()
+    """Of the rows; or of the partials in common as rows, for each set of keys."""
     reason: str = ""
+
+    @property
+    def in_rows(self) -> bool:
+        """Whether filters tell rows of partials apart, and not columns."""
+        return self.way == "fragments"
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the rows themselves are evaluated, and no partials in common."""
+        return not self.groups
+
+    @property
+    def figures(self) -> Statistics | None:
+        """What is known of the rows."""
+        return self.statistics[0] if self.statistics else None
 
     @property
     def reader(self) -> tuple[Reader, ...]:
@@ -70,10 +87,13 @@ class Division:
     alternatives: tuple[tuple[str, float], ...]
     alone: float | None
 
-    def plan(self, plans: dict[int, PhysicalPlan]) -> SharingPlan:
-        """Give the plan to show, with the plans of parts by their places."""
-        rows = self.statistics.rows
-        shares = tuple(replace(part.share, plan=plans.get(place), rows=rows) for place, part in enumerate(self.parts))
+    def plan(self, plans: Iterable[tuple[Shown, ...]] = ()) -> SharingPlan:
+        """Give the plan to show, with those of the parts' windows where they are known."""
+        known = [*plans, *([()] * len(self.parts))]
+        shares = tuple(
+            replace(part.share, plans=own, rows=self.statistics.rows)
+            for part, own in zip(self.parts, known, strict=False)
+        )
         return SharingPlan(shares, self.statistics, alternatives=self.alternatives, alone=self.alone)
 
 
@@ -98,11 +118,16 @@ def divide(asked: Asked, strategy: str, given: Statistics | None) -> Division:
     if pricing is None or not foldable:
         return Division(rest, given or Statistics(1_000_000, source="assumed"), (), None)
     ways = dict(_ways(pricing, foldable, strategy))
-    ranked = sorted(((name, sum(part.cost for part in parts)) for name, parts in ways.items()), key=lambda way: way[1])
-    best, alone = ranked[0][0], dict(ranked).get("each by itself")
+    ranked = sorted(((name, total(parts)) for name, parts in ways.items()), key=lambda way: way[1])
+    best, alone = ranked[0][0], dict(ranked).get(APART)
     if strategy == "auto" and alone is not None and ranked[0][1] > WORTHWHILE * alone:
-        best = "each by itself"
+        best = APART
     return Division((*ways[best], *rest), pricing.overall, tuple(ranked), alone)
+
+
+def total(parts: Iterable[Part]) -> float:
+    """Add up what parts cost."""
+    return sum(part.cost for part in parts)
 
 
 def together(ones: Iterable[One], strategy: str) -> Iterator[Part]:
@@ -117,37 +142,35 @@ def together(ones: Iterable[One], strategy: str) -> Iterator[Part]:
 
 def _ways(pricing: Pricing, ones: tuple[One, ...], strategy: str) -> Iterator[tuple[str, tuple[Part, ...]]]:
     """Yield ways to divide queries, each under its name."""
-    alone = tuple(map(pricing.alone, ones))
-    by_keys: dict[tuple[str, ...], list[One]] = {}
-    for one in ones:
-        by_keys.setdefault(one.by, []).append(one)
     if strategy in ("auto", "apart"):
-        yield "each by itself", alone
+        yield APART, tuple(map(pricing.alone, ones))
     if strategy in ("auto", "conditions"):
-        yield (
-            "filters as conditions, for each set of keys",
-            tuple(pricing.conditions(some) for some in by_keys.values()),
-        )
+        yield "filters in columns", (pricing.conditions(ones),)
     if strategy in ("auto", "fragments"):
-        whole = pricing.fragments(ones)
-        yield "all over common partials", (whole,)
-    if strategy == "auto" and len(by_keys) > 1:
-        yield "the best for each set of keys", tuple(part for some in by_keys.values() for part in pricing.best(some))
-    if strategy == "auto" and 2 < len(ones) <= TRIED:
-        yield "common partials, but for some", _without(pricing, whole, alone)
+        yield "filters in rows", (pricing.fragments(ones, in_rows=True),)
+    if strategy == "auto":
+        by_keys: dict[tuple[str, ...], list[One]] = {}
+        for one in ones:
+            by_keys.setdefault(one.by, []).append(one)
+        yield "sets of keys, joined as long as that saves", _joined(pricing, list(map(tuple, by_keys.values())))
 
 
-def _without(pricing: Pricing, whole: Part, alone: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Take out of common partials, one after the other, the queries that cost less by themselves."""
-    out: list[Part] = []
-    for part in sorted(alone, key=lambda part: part.cost):
-        if len(whole.ones) == 1:
+def _joined(pricing: Pricing, blocks: list[tuple[One, ...]]) -> tuple[Part, ...]:
+    """Join blocks of queries, the two that save most first, until none saves anything."""
+    best = {block: pricing.best(block) for block in blocks}
+
+    def saving(pair: tuple[tuple[One, ...], tuple[One, ...]]) -> float:
+        one, other = pair
+        if one + other not in best:
+            best[one + other] = pricing.best(one + other)
+        return total(best[one]) + total(best[other]) - total(best[one + other])
+
+    while len(blocks) > 1:
+        pair = max(combinations(blocks, 2), key=saving)
+        if saving(pair) <= 0:
             break
-        less = pricing.fragments(tuple(one for one in whole.ones if one is not part.ones[0]))
-        if less.cost + part.cost < whole.cost:
-            whole = less
-            out.append(part)
-    return (whole, *out)
+        blocks = [*(block for block in blocks if block not in pair), pair[0] + pair[1]]
+    return tuple(part for block in blocks for part in best[block])
 
 
 class Pricing:
@@ -155,106 +178,136 @@ class Pricing:
 
     def __init__(self, asked: Asked, given: Statistics | None) -> None:
         self.asked = asked
-        self.fragmented = Fragments(asked)
-        self.given = given
+        self._given = given
+        self._base = Fragments(asked, in_rows=True)
+        self._alone: dict[str, Part] = {}
 
     @cached_property
     def _recipes(self) -> dict[Aggregate, Recipe]:
-        made = {recipe.aggregate.name: recipe for recipe in self.fragmented.source.events.recipes}
-        return {asked: made[name] for asked, name in self.fragmented.results.items()}
+        made = {recipe.aggregate.name: recipe for recipe in self._base.source.events.recipes}
+        return {asked: made[name] for (asked, _), name in self._base.names.items()}
 
     @cached_property
     def _looked(self) -> Looked:
-        return look(self.asked, self.given)
+        return look(self.asked, self._given)
 
     @cached_property
     def _prices(self) -> Prices:
-        return prices(self.fragmented.source.events)[0]
+        return prices(self._base.source.events)[0]
 
     @cached_property
     def _shapes(self) -> dict[Aggregate, frozenset[Shape]]:
-        obstacle = key_obstacle(self.fragmented.source.events)
+        obstacle = key_obstacle(self._base.source.events)
         return {asked: shapes_of(made, obstacle) - {Shape.RANGES_KERNEL} for asked, made in self._recipes.items()}
 
     @property
     def overall(self) -> Statistics:
         """What is known of all rows."""
-        return self._looked.statistics(self.fragmented.keys, [None])
+        return self._looked.statistics(self._base.keys, [None])
 
     def folds(self, one: One) -> bool:
         """Whether partials of a query's aggregates can be merged, and do not grow with the rows."""
         made = [self._recipes[anonymous(asked)] for asked in one.aggregates]
         return all(recipe.mergeable and all(part.how.bounded for part in recipe.parts) for recipe in made)
 
+    def best(self, ones: tuple[One, ...]) -> tuple[Part, ...]:
+        """Give the cheapest way for some queries."""
+        ways = (
+            tuple(map(self.alone, ones)),
+            (self.conditions(ones),),
+            *([(self.fragments(ones, in_rows=False),)] if len({one.by for one in ones}) == 1 else []),
+            (self.fragments(ones, in_rows=True),),
+        )
+        return min(ways, key=total)
+
     def alone(self, one: One) -> Part:
         """Price a query by itself."""
+        if one.name not in self._alone:
+            self._alone[one.name] = self._priced_alone(one)
+        return self._alone[one.name]
+
+    def _priced_alone(self, one: One) -> Part:
         statistics = self._looked.statistics(one.by, [one.where])
         work = self._work(statistics, self._columns([(asked, None) for asked in one.aggregates]), len(one.by))
-        return Part("apart", (one,), self._planned(work, [one]).cost, statistics=statistics)
+        return Part("apart", (one,), self._planned(work, (one,)).cost, statistics=(statistics,))
 
-    def conditions(self, ones: Iterable[One]) -> Part:
-        """Price queries with the same keys as one, in which filters are conditions."""
-        ones = tuple(ones)
+    def conditions(self, ones: tuple[One, ...]) -> Part:
+        """Price queries whose filters are conditions: over rows where all have the same keys, else over partials."""
         if len(ones) == 1:
             return self.alone(ones[0])
-        filters = {one.where for one in ones}
-        statistics = self._looked.statistics(ones[0].by, filters)
-        apart = len(filters) > 1
-        columns = self._columns([(asked, one.where if apart else None) for one in ones for asked in one.aggregates])
-        work = self._work(statistics, columns + (len(filters - {None}) if apart else 0), len(ones[0].by))
+        if len({one.by for one in ones}) > 1:
+            return self.fragments(ones, in_rows=False)
+        statistics = self._looked.statistics(ones[0].by, {one.where for one in ones})
+        work = self._work(statistics, self._under_filters(ones, ones), len(ones[0].by))
         plan = self._planned(work, ones)
-        return Part("conditions", ones, plan.cost + _reading(plan, ones), statistics=statistics)
+        return Part("conditions", ones, plan.cost + _reading(plan, ones), statistics=(statistics,))
 
-    def fragments(self, ones: Iterable[One]) -> Part:
-        """Price queries over common partials."""
-        ones = tuple(ones)
+    def fragments(self, ones: tuple[One, ...], *, in_rows: bool) -> Part:
+        """Price queries over common partials, filters being in rows or in columns."""
         if len(ones) == 1:
             return self.alone(ones[0])
-        fragments = Fragments(self.asked.only(ones))
-        keys, filters = fragments.keys, [grouping.where for grouping in fragments.groupings]
-        rows = self._looked.statistics(keys, filters, fragments.filters)
-        columns = self._columns([(asked, None) for one in ones for asked in one.aggregates])
-        work = self._work(rows, columns, len(keys) + len(fragments.signatures))
+        base = Fragments(self.asked.only(ones), in_rows)
+        rows = self._looked.statistics(base.keys, {one.where for one in ones}, base.filters if in_rows else ())
+        columns = self._under_filters(ones, ones, in_rows=in_rows)
+        work = self._work(rows, columns, len(base.keys) + len(base.signatures))
         groups = grouped(work, _windows(ones), Shape.SLICES_EXPLODE)
-        own = [self._looked.statistics(grouping.by, [grouping.where]) for grouping in fragments.groupings]
-        many = self._looked.copies(filters) * sum(group.slices for group in groups) / len(groups)
-        parts = replace(rows, rows=max(1, int(many)), keys=max(1, sum(one.keys for one in own)), ordered=False)
-        plan = self._planned(self._work(parts, columns, 1 + len(keys)), ones)
-        cost = sum(self._slicing(work, group) for group in groups) + plan.cost + _reading(plan, ones)
-        return Part("fragments", ones, cost, groups, parts)
+        cost = sum(self._slicing(work, group, kept=len(base.units) > 1) for group in groups)
+        slices = sum(group.slices for group in groups) / len(groups)
+        statistics = []
+        for unit in base.units:
+            filters = tuple(dict.fromkeys(one.where for one in unit.ones))
+            copies = self._looked.copies(filters) if in_rows else 1.0
+            keys = (
+                sum(self._looked.statistics(unit.by, [where]).keys for where in filters)
+                if in_rows
+                else (self._looked.statistics(unit.by, filters).keys)
+            )
+            own = replace(rows, rows=max(1, int(slices * copies)), keys=max(1, keys), ordered=False)
+            wide = self._under_filters(unit.ones, ones, in_rows=in_rows)
+            plan = self._planned(self._work(own, wide, len(unit.by) + in_rows), unit.ones)
+            cost += plan.cost + _reading(plan, unit.ones)
+            statistics.append(own)
+        return Part("fragments" if in_rows else "conditions", ones, cost, groups, tuple(statistics))
 
-    def best(self, ones: Iterable[One]) -> tuple[Part, ...]:
-        """Give the cheapest way for queries with the same keys."""
-        ones = tuple(ones)
-        ways = (tuple(map(self.alone, ones)), (self.conditions(ones),), (self.fragments(ones),))
-        return min(ways, key=lambda parts: sum(part.cost for part in parts))
-
-    def _slicing(self, work: Work, group: Group) -> float:
-        """Price the fragments of a group of windows."""
+    def _slicing(self, work: Work, group: Group, *, kept: bool) -> float:
+        """Price the partials of a group of windows, and keeping them for several sets of keys."""
         rows, wide = work.statistics.rows, work.wide
         own = {"branch": 1, "stage": 1, "group": rows * wide, "grid": rows * len(group.grids) * wide}
-        return work.prices.of(added(own, work.reading(), {"emit": group.slices * wide}))
+        cost = work.prices.of(added(own, work.reading(), {"emit": group.slices * wide}))
+        return cost + (KEPT * group.slices if kept else 0.0)
+
+    def _under_filters(self, ones: tuple[One, ...], among: tuple[One, ...], *, in_rows: bool = False) -> int:
+        """Count the partial columns of queries: for every filter, where filters are in columns, with a count each."""
+        filters = {one.where for one in among}
+        apart = len(filters) > 1 and not in_rows
+        columns = self._columns([(asked, one.where if apart else None) for one in ones for asked in one.aggregates])
+        return columns + (len({one.where for one in ones} - {None}) if apart else 0)
 
     def _columns(self, asked: Iterable[tuple[Aggregate, str | None]]) -> int:
         """Count the partial columns of aggregates under filters."""
-        by_filter: dict[str | None, dict[Recipe, None]] = {}
+        by_filter: dict[str | None, dict[Aggregate, Recipe]] = {}
         for aggregate, where in asked:
-            by_filter.setdefault(where, {})[self._recipes[anonymous(aggregate)]] = None
-        return sum(len(kept.names) for made in by_filter.values() for kept in name_parts(tuple(made)))
+            by_filter.setdefault(where, {})[anonymous(aggregate)] = self._recipes[anonymous(aggregate)]
+        return sum(len(kept.names) for made in by_filter.values() for kept in name_parts(tuple(made.values())))
 
     def _work(self, statistics: Statistics, columns: int, keys: int) -> Work:
         return Work(statistics, max(1, columns), keys, self._prices)
 
-    def _planned(self, work: Work, ones: Iterable[One]) -> PhysicalPlan:
-        ones = tuple(ones)
+    def _planned(self, work: Work, ones: tuple[One, ...]) -> PhysicalPlan:
         asked = tuple(dict.fromkeys(anonymous(aggregate) for one in ones for aggregate in one.aggregates))
         shapes = frozenset.intersection(*(self._shapes[one] for one in asked))
         return choose(lambda some: Bundle(some, work, shapes), [asked], _windows(ones), "auto")
 
 
 def _reading(plan: PhysicalPlan, ones: tuple[One, ...]) -> float:
-    """Price what is kept and read again by every query."""
-    return KEPT * sum(group.rows_out for group in plan.groups) + READ * len(ones)
+    """Price what several queries have in common: it is kept, and read by each of them."""
+    return KEPT * sum(group.rows_out for group in plan.groups) + READ * len(ones) if len(ones) > 1 else 0.0
+
+
+def own_windows(unit: Unit, group: Group) -> tuple[Window, ...]:
+    """Give the windows of a group that a unit asks for."""
+    asked = _windows(unit.ones)
+    return tuple(window for window in group.windows if window in asked)
 
 
 def _windows(ones: Iterable[One]) -> tuple[Window, ...]:

@@ -52,13 +52,16 @@ class Conditions:
     """Queries as one query: its input, keys, windows and aggregates, and how each query's rows are told from it."""
 
     asked: Asked
+    apart: bool = False
+    """Whether there are rows that satisfy none of the filters."""
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
-        """The units; a query that cannot bear other rows is one with those of its own filter alone."""
+        """The units; a query that cannot bear the rows of other filters is in one with those of its own alone."""
+        alike = len({one.where for one in self.asked.ones}) == 1
         units: dict[tuple[object, ...], list[One]] = {}
         for one in self.asked.ones:
-            own = () if one.conditional else (one.where, "alone")
+            own = () if alike or one.conditional else (one.where, "alone")
             units.setdefault((one.by, *own), []).append(one)
         return tuple(Unit(ones[0].by, tuple(ones)) for ones in units.values())
 
@@ -99,13 +102,14 @@ class Conditions:
         copy = f"struct({', '.join([f'{number} AS {UNIT}', *keys])})"
         return copy if unit.where is None else f"CASE WHEN {unit.where} THEN {copy} END"
 
-    @cached_property
+    @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """All aggregates under the conditions of their units and filters, each once."""
-        return tuple(self._made.values())
+        return tuple(self.made.values())
 
     @cached_property
-    def _made(self) -> dict[tuple[Aggregate, str | None], Aggregate]:
+    def made(self) -> dict[tuple[Aggregate, str | None], Aggregate]:
+        """All aggregates, by what is asked and under which filter."""
         return {
             (asked, where): conditional(asked, self._condition(where, units), self.asked.time).alias(
                 RESULT.format(place)
@@ -119,11 +123,15 @@ class Conditions:
         readers: dict[tuple[Aggregate, str | None], set[int]] = {}
         for number, unit in enumerate(self.units):
             for one in unit.ones:
-                where = None if unit.asks(one) else one.where
+                where = self._told_by(unit, one)
                 present = () if where is None else (f.count(),)
                 for asked in (*map(anonymous, one.aggregates), *present):
                     readers.setdefault((asked, where), set()).add(number)
         return readers
+
+    def _told_by(self, unit: Unit, one: One) -> str | None:
+        """Give the filter that tells a query's rows from others; None where all are its own."""
+        return None if unit.asks(one) and not self.apart else one.where
 
     def _condition(self, where: str | None, units: Iterable[int]) -> str | None:
         numbers = sorted(units)
@@ -133,30 +141,34 @@ class Conditions:
     def projection(self, one: One) -> Projection:
         """Give what tells the rows of a query from those of all."""
         number, unit = next((number, unit) for number, unit in enumerate(self.units) if one in unit.ones)
-        where = None if unit.asks(one) else one.where
+        where = self._told_by(unit, one)
         conditions = [f"{UNIT} = {number}"] if self.copied else []
         if where is not None:
-            conditions.append(f"{self._made[f.count(), where].name} > 0")
-        if len(one.windows) < len(self.windows):
-            ids = ", ".join(f"'{self.windows[window]}'" for window in one.windows)
-            conditions.append(f"window_id IN ({ids})")
+            conditions.append(f"{self.made[f.count(), where].name} > 0")
         places = {key: quoted(BY.format(place) if self.copied else key) for place, key in enumerate(self.keys)}
-        labels = ", ".join(f"'{self.windows[window]}', {literal(window.label)}" for window in one.windows)
-        steps = [f"coalesce(element_at(map({labels}), window_id), '')", "window"]
-        steps += MEASURES if one.query.measured else ()
-        steps += [places[key] for key in one.by]
-        steps += [self._made[anonymous(asked), where].name for asked in one.aggregates]
-
-        def project(rows: DataFrame) -> DataFrame:
-            told = rows.where(" AND ".join(conditions)) if conditions else rows
-            named = told.selectExpr(*(f"{step} AS {names.output(place)}" for place, step in enumerate(steps)))
-            return named.toDF(*one.outputs)
-
-        return project
+        steps = [places[key] for key in one.by]
+        steps += [self.made[anonymous(asked), where].name for asked in one.aggregates]
+        return projected(one, self.windows, conditions, steps)
 
     def named_windows(self) -> tuple[AnyWindow, ...]:
         """Give all windows under their ids."""
         return tuple(replace(window, id=id) for window, id in self.windows.items())
+
+
+def projected(one: One, windows: dict[AnyWindow, str], conditions: list[str], steps: list[str]) -> Projection:
+    """Give what tells the rows of a query by conditions, and gives keys and results their names."""
+    ids = ", ".join(f"'{windows[window]}'" for window in one.windows)
+    conditions = [*conditions, *([f"window_id IN ({ids})"] if len(one.windows) < len(windows) else [])]
+    labels = ", ".join(f"'{windows[window]}', {literal(window.label)}" for window in one.windows)
+    own = MEASURES if one.query.measured else ()
+    steps = [f"coalesce(element_at(map({labels}), window_id), '')", "window", *own, *steps]
+
+    def project(rows: DataFrame) -> DataFrame:
+        told = rows.where(" AND ".join(conditions)) if conditions else rows
+        named = told.selectExpr(*(f"{step} AS {names.output(place)}" for place, step in enumerate(steps)))
+        return named.toDF(*one.outputs)
+
+    return project
 
 
 def conditional(aggregate: Aggregate, condition: str | None, time: str) -> Aggregate:

@@ -1,11 +1,13 @@
-"""Queries with other filters and keys over common partials: rows are aggregated once, by fragments.
+"""Queries over common partials: rows are aggregated once by slice and all keys, and every set of keys rolls them up.
 
-A fragment is the rows of one slice that have the same keys, of all queries together, and satisfy the same filters. Its
-partials count for every query whose filter is among those, under that query's own keys: what was fine is rolled up.
+Filters are in the columns or in the rows of the partials. In columns, each filter has its own partials of what its
+queries ask, and a count. In rows, the partials are of fragments: rows that satisfy the same filters, which count for
+each of these.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,140 +16,174 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate
-from muntin.plan.physical.plans import Group
+from muntin.aggregates import functions as f
+from muntin.plan.slicing.grids import Grid
 from muntin.query import Query
 from muntin.spark.batch.native import sliced
 from muntin.spark.input.checking import quoted
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Part, Recipe
 from muntin.spark.input.reading import prepare
-from muntin.spark.input.source import Source, literal
-from muntin.spark.queries.asked import Asked, One, anonymous, distinct_aggregates, distinct_windows, either
-from muntin.spark.queries.conditions import Projection, conditional, typed_null
+from muntin.spark.input.source import Source
+from muntin.spark.queries.asked import RESULT, Asked, One, anonymous, distinct_windows, either
+from muntin.spark.queries.conditions import Conditions, Projection, Unit, conditional, projected
 from muntin.window import AnyWindow
 
 SIGNATURE = "muntin_signature_{}"
 """Which filters a row satisfies, a bit for each."""
 BITS = 62
-GROUPING = "muntin_grouping"
-"""The number of a filter with keys."""
+FILTER = "muntin_filter"
+"""The number of a filter, where partials are copied for the filters that they count for."""
 
-
-@dataclass(frozen=True, slots=True)
-class Grouping:
-    """A filter and keys: queries that have both in common count the same rows."""
-
-    where: str | None
-    by: tuple[str, ...]
+Wanted = tuple[Aggregate, str | None]
+"""An aggregate, and the filter that it is under; None for all rows that are there."""
 
 
 @dataclass(frozen=True)
 class Fragments:
-    """Queries over common partials, how those are made, and how each query's rows are told from the results."""
+    """Common partials of some queries, and each set of keys over them."""
 
     asked: Asked
+    in_rows: bool
+    """Whether filters tell rows of partials apart, and not columns."""
 
     @cached_property
-    def groupings(self) -> tuple[Grouping, ...]:
-        """The filters and keys of all queries, each pair once."""
-        return tuple(dict.fromkeys(Grouping(one.where, one.by) for one in self.asked.ones))
+    def units(self) -> tuple[Unit, ...]:
+        """Queries with the same keys."""
+        units: dict[tuple[str, ...], list[One]] = {}
+        for one in self.asked.ones:
+            units.setdefault(one.by, []).append(one)
+        return tuple(Unit(by, tuple(ones)) for by, ones in units.items())
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
-        """The filters that rows are told apart by: all, unless every query has the same."""
-        given = tuple(dict.fromkeys(grouping.where for grouping in self.groupings))
+        """The filters that rows are told apart by; none where all queries have the same."""
+        given = tuple(dict.fromkeys(one.where for one in self.asked.ones))
         return () if len(given) == 1 else tuple(where for where in given if where is not None)
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """The keys of all queries, each once."""
-        return tuple(dict.fromkeys(key for grouping in self.groupings for key in grouping.by))
+        return tuple(dict.fromkeys(key for unit in self.units for key in unit.by))
 
     @property
     def signatures(self) -> tuple[str, ...]:
         """The columns that have the bits of filters."""
-        return tuple(SIGNATURE.format(number) for number in range(-(-len(self.filters) // BITS)))
+        filters = len(self.filters) if self.in_rows else 0
+        return tuple(SIGNATURE.format(number) for number in range(-(-filters // BITS)))
 
     @cached_property
     def windows(self) -> dict[AnyWindow, str]:
         """All windows, each once, with their ids."""
         return distinct_windows(self.asked.ones)
 
+    def conditions(self, unit: Unit) -> Conditions:
+        """Give the queries of a unit as one, filters being conditions."""
+        return Conditions(self.asked.only(unit.ones), apart=bool(self.filters))
+
+    def wanted(self, unit: Unit) -> tuple[Wanted, ...]:
+        """Give what the queries of a unit ask of the partials."""
+        if not self.in_rows:
+            return tuple(self.conditions(unit).made)
+        return tuple(dict.fromkeys((anonymous(asked), None) for one in unit.ones for asked in one.aggregates))
+
+    @cached_property
+    def names(self) -> dict[Wanted, str]:
+        """All that is asked of the partials, each once, with names."""
+        given = dict.fromkeys(one for unit in self.units for one in self.wanted(unit))
+        return {one: RESULT.format(number) for number, one in enumerate(given)}
+
     @cached_property
     def source(self) -> Source:
-        """The rows of all queries, with the finest keys and the bits of filters as keys."""
-        where = either(grouping.where for grouping in self.groupings)
+        """The rows of all queries, with all keys, and filters as keys or as conditions."""
+        where = either(one.where for one in self.asked.ones)
         frame = self.asked.frame if where is None else self.asked.frame.where(where)
-        if self.filters:
+        if self.signatures:
             signed = (f"{self._bits(number)} AS {name}" for number, name in enumerate(self.signatures))
             frame = frame.selectExpr("*", *signed)
         windows = [replace(window, id=id) for window, id in self.windows.items()]
-        aggregates = [self._guarded(asked).alias(name) for asked, name in self.results.items()]
+        aggregates = [self._aggregate(*one).alias(name) for one, name in self.names.items()]
         return prepare(frame, self.asked.time, (*self.keys, *self.signatures), windows, aggregates)
-
-    @cached_property
-    def results(self) -> dict[Aggregate, str]:
-        """All aggregates, each once, with the names of their results."""
-        return distinct_aggregates(self.asked.ones)
-
-    def _guarded(self, aggregate: Aggregate) -> Aggregate:
-        """Give an aggregate over the rows of those who ask for it, where others might make it fail."""
-        asking = {one.where for one in self.asked.ones if aggregate in map(anonymous, one.aggregates)}
-        free = not aggregate.columns or None in asking or asking == {grouping.where for grouping in self.groupings}
-        return aggregate if free else conditional(aggregate, either(sorted(asking, key=str)), self.asked.time)
 
     def _bits(self, number: int) -> str:
         own = self.filters[BITS * number : BITS * (number + 1)]
         return " | ".join(f"CASE WHEN {quoted(where)} THEN {1 << bit}L ELSE 0L END" for bit, where in enumerate(own))
 
-    def over(self, group: Group) -> Source:
-        """Give the partials of a group of windows as rows, a copy for every grouping that they count for."""
-        base, keys = self.source, self.source.events.keys
-        parts = sliced(base, group.grids)
-        copies = ", ".join(self._copy(number, grouping) for number, grouping in enumerate(self.groupings))
-        exploded = parts.selectExpr("*", f"explode(array_compact(array({copies}))) AS copy").drop(*keys)
-        places = names.keys(1 + len(self.keys))
-        frame = exploded.selectExpr(
-            f"{base.moment(names.BEGIN)} AS {names.TIMESTAMP}",
-            f"{names.BEGIN} AS {names.TIME}",
-            *(f"copy.{key}" for key in places),
+    def _aggregate(self, aggregate: Aggregate, where: str | None) -> Aggregate:
+        """Give an aggregate over the rows that count for it; where others might make it fail, over those who ask."""
+        if not self.in_rows:
+            return conditional(aggregate, where and quoted(where), self.asked.time)
+        asking = {one.where for one in self.asked.ones if aggregate in map(anonymous, one.aggregates)}
+        free = not aggregate.columns or None in asking or asking == {one.where for one in self.asked.ones}
+        return aggregate if free else conditional(aggregate, either(sorted(asking, key=str)), self.asked.time)
+
+    def parts(self, grids: tuple[Grid, ...]) -> DataFrame:
+        """Give the partials of slices: keys, begin, and columns of partials."""
+        return sliced(self.source, grids)
+
+    def over(self, unit: Unit, parts: DataFrame, windows: Iterable[AnyWindow]) -> Source:
+        """Give the partials as rows of a unit: under its own keys, and copied for the filters that they count for."""
+        base = self.source
+        named = dict(zip(self.keys, base.events.keys, strict=False))
+        begin, filters = names.BEGIN, self._filters(unit)
+        keys = [*(["copy"] if filters else []), *(named[key] for key in unit.by)]
+        kept = [*(named[key] for key in unit.by), *base.events.partials]
+        copies = [f"explode({self._copies(filters)}) AS copy"] if filters else []
+        recipes = self._recipes(unit)
+        frame = parts.selectExpr(begin, *kept, *copies).selectExpr(
+            f"{base.moment(begin)} AS {names.TIMESTAMP}",
+            f"{begin} AS {names.TIME}",
+            *(f"{name} AS {key}" for name, key in zip(keys, names.keys(len(keys)), strict=True)),
             *base.events.partials,
         )
-        types = (T.IntegerType(), *base.events.key_types[: len(self.keys)])
-        by = (GROUPING, *self.keys)
-        events = Events(by, frame, types, base.events.zoned, over_partials(base.events))
-        windows = tuple(replace(window, id=self.windows[window]) for window in group.windows)
-        query = Query(self.asked.time, by, windows, base.query.aggregates)
+        by = (*([FILTER] if filters else []), *unit.by)
+        types = [*([T.IntegerType()] if filters else []), *(self._type(key) for key in unit.by)]
+        events = Events(by, frame, tuple(types), base.events.zoned, recipes)
+        asked = tuple(replace(window, id=self.windows[window]) for window in windows)
+        query = Query(self.asked.time, by, asked, tuple(made.aggregate for made in recipes))
         return Source(events, query, (self.asked.time, *by))
 
-    def _copy(self, number: int, grouping: Grouping) -> str:
-        keys = (
-            f"{name if key in grouping.by else typed_null(name)} AS {names.key(place + 1)}"
-            for place, (key, name) in enumerate(zip(self.keys, self.source.events.keys, strict=False))
+    def _type(self, key: str) -> T.DataType:
+        return self.source.events.key_types[self.keys.index(key)]
+
+    def _filters(self, unit: Unit) -> tuple[str | None, ...]:
+        """Give the filters of a unit, where they tell rows of partials apart."""
+        return tuple(dict.fromkeys(one.where for one in unit.ones)) if self.signatures else ()
+
+    def _copies(self, filters: tuple[str | None, ...]) -> str:
+        copies = []
+        for number, where in enumerate(filters):
+            if where is None:
+                copies.append(str(number))
+                continue
+            place = self.filters.index(where)
+            bits = self.source.events.keys[len(self.keys) + place // BITS]
+            copies.append(f"CASE WHEN {bits} & {1 << place % BITS}L != 0 THEN {number} END")
+        return f"array_compact(array({', '.join(copies)}))"
+
+    def _recipes(self, unit: Unit) -> tuple[Recipe, ...]:
+        """Give the recipes of what a unit asks over partials, under the names that it has for the results."""
+        made = {recipe.aggregate.name: recipe for recipe in over_partials(self.source.events)}
+        return tuple(
+            replace(made[self.names[one]], aggregate=made[self.names[one]].aggregate.alias(name))
+            for one, name in self._results(unit).items()
         )
-        copy = f"struct({', '.join([f'{number} AS {names.key(0)}', *keys])})"
-        if grouping.where is None or not self.filters:
-            return copy
-        place = self.filters.index(grouping.where)
-        bits = self.source.events.keys[len(self.keys) + place // BITS]
-        return f"CASE WHEN {bits} & {1 << place % BITS}L != 0 THEN {copy} END"
 
-    def projection(self, one: One) -> Projection:
-        """Give what tells the rows of a query from those of all."""
-        number = self.groupings.index(Grouping(one.where, one.by))
-        conditions = [f"{GROUPING} = {number}"]
-        if len(one.windows) < len(self.windows):
-            conditions.append(f"window_id IN ({', '.join(repr(self.windows[window]) for window in one.windows)})")
-        labels = ", ".join(f"'{self.windows[window]}', {literal(window.label)}" for window in one.windows)
-        steps = [f"coalesce(element_at(map({labels}), window_id), '')", "window", *map(quoted, one.by)]
-        steps += [self.results[anonymous(asked)] for asked in one.aggregates]
+    def _results(self, unit: Unit) -> dict[Wanted, str]:
+        if not self.in_rows:
+            return {one: aggregate.name for one, aggregate in self.conditions(unit).made.items()}
+        return {one: RESULT.format(number) for number, one in enumerate(self.wanted(unit))}
 
-        def project(rows: DataFrame) -> DataFrame:
-            told = rows.where(" AND ".join(conditions))
-            named = told.selectExpr(*(f"{step} AS {names.output(place)}" for place, step in enumerate(steps)))
-            return named.toDF(*one.outputs)
-
-        return project
+    def projection(self, unit: Unit, one: One) -> Projection:
+        """Give what tells the rows of a query from those of its unit."""
+        results, filters = self._results(unit), self._filters(unit)
+        if not self.in_rows:
+            where = one.where if self.filters else None
+            present = [] if where is None else [f"{results[anonymous(f.count()), where]} > 0"]
+        else:
+            where, present = None, [f"{FILTER} = {filters.index(one.where)}"] if filters else []
+        steps = [*map(quoted, one.by), *(results[anonymous(asked), where] for asked in one.aggregates)]
+        return projected(one, self.windows, present, steps)
 
 
 def over_partials(events: Events) -> tuple[Recipe, ...]:

@@ -12,8 +12,8 @@ from muntin.choices import Late, Output, Sharing, check_choice
 from muntin.errors import QueryError
 from muntin.expressions import Named
 from muntin.paths import StrPath
-from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.sharing import Share, SharingPlan
+from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
 from muntin.spark.batch.choice import plan_batch
@@ -21,7 +21,7 @@ from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.input.frame import check_frame
 from muntin.spark.input.statistics import check_known
 from muntin.spark.queries.asked import Asked, One, asked_of
-from muntin.spark.queries.choice import Part, divide, told
+from muntin.spark.queries.choice import Part, divide, own_windows, told
 from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
@@ -65,12 +65,7 @@ def explain_queries(
     if df.isStreaming:
         return _stream_plan(asked, statistics, options)
     division = divide(asked, strategy, statistics)
-    plans = {
-        place: plan
-        for place, part in enumerate(division.parts)
-        if (plan := _plan_of(df, asked.only(part.ones), part)) is not None
-    }
-    return division.plan(plans)
+    return division.plan([_plans(df, asked.only(part.ones), part) for part in division.parts])
 
 
 def _checked(df: DataFrame, queries: Queries, strategy: Sharing, statistics: Statistics | None) -> Asked:
@@ -86,24 +81,49 @@ def _batch(df: DataFrame, asked: Asked, strategy: Sharing, statistics: Statistic
     division = divide(asked, strategy, statistics)
     frames: dict[str, DataFrame] = {}
     kept: list[DataFrame] = []
-    plans: dict[int, PhysicalPlan] = {}
-    for place, part in enumerate(division.parts):
-        own = asked.only(part.ones)
-        if part.way == "apart":
-            frames[part.ones[0].name] = _alone(df, part.ones[0], part.statistics)
-            continue
-        rows, projections = _fragments(own, part, plans, place) if part.way == "fragments" else _conditions(own, part)
+    for part in division.parts:
+        frames |= _evaluated(df, asked.only(part.ones), part, kept)
+    return Results(division.plan(), {one.name: frames[one.name] for one in asked.ones}, tuple(kept))
+
+
+def _evaluated(df: DataFrame, asked: Asked, part: Part, kept: list[DataFrame]) -> dict[str, DataFrame]:
+    """Evaluate the queries of a part; what is kept for several of them is listed."""
+    if part.way == "apart":
+        one = part.ones[0]
+        return {one.name: aggregate(**_asked_alone(df, one), statistics=part.figures).toDF(*one.outputs)}
+    if part.is_direct:
+        shared = Conditions(asked)
+        rows = aggregate(**_asked_together(shared), statistics=part.figures)
+        return _told(rows, {one.name: shared.projection(one) for one in part.ones}, kept)
+    base, frames = Fragments(asked, part.in_rows), {}
+    partials = {group: _kept(base.parts(group.grids), len(base.units), kept) for group in part.groups}
+    for unit, statistics in zip(base.units, part.statistics, strict=True):
+        results = []
+        for group in part.groups:
+            if windows := own_windows(unit, group):
+                source = base.over(unit, partials[group], windows)
+                results.append(evaluate_batch(source, plan_batch(source, "auto", statistics)))
+        frames |= _told(
+            reduce(DataFrame.union, results), {one.name: base.projection(unit, one) for one in unit.ones}, kept
+        )
+    return frames
+
+
+def _told(rows: DataFrame, projections: dict[str, Projection], kept: list[DataFrame]) -> dict[str, DataFrame]:
+    """Tell the rows of every query from those of all."""
+    together = _kept(rows, len(projections), kept)
+    return {name: project(together) for name, project in projections.items()}
+
+
+def _kept(rows: DataFrame, readers: int, kept: list[DataFrame]) -> DataFrame:
+    """Keep rows that are read several times, as soon as they are."""
+    if readers > 1:
         kept.append(rows.persist())
-        frames |= {one.name: projections[one.name](kept[-1]) for one in part.ones}
-    return Results(division.plan(plans), {one.name: frames[one.name] for one in asked.ones}, tuple(kept))
-
-
-def _alone(df: DataFrame, one: One, statistics: Statistics | None) -> DataFrame:
-    """Evaluate a query by itself, its filter where Spark can push it down."""
-    return aggregate(**_asked_alone(df, one), statistics=statistics).toDF(*one.outputs)
+    return rows
 
 
 def _asked_alone(df: DataFrame, one: One) -> dict[str, Any]:
+    """Ask a query by itself, its filter where Spark can push it down."""
     query, where = one.query, one.query.where
     return {
         "df": df if where is None else df.where(_given(where)),
@@ -118,13 +138,6 @@ def _given(named: Named) -> Any:
     return named if isinstance(named, str) else named.value
 
 
-def _conditions(asked: Asked, part: Part) -> tuple[DataFrame, dict[str, Projection]]:
-    """Evaluate queries as one, in which filters are conditions."""
-    shared = Conditions(asked)
-    rows = aggregate(**_asked_together(shared), statistics=part.statistics)
-    return rows, {one.name: shared.projection(one) for one in asked.ones}
-
-
 def _asked_together(shared: Conditions) -> dict[str, Any]:
     return {
         "df": shared.frame(),
@@ -135,27 +148,18 @@ def _asked_together(shared: Conditions) -> dict[str, Any]:
     }
 
 
-def _fragments(
-    asked: Asked, part: Part, plans: dict[int, PhysicalPlan], place: int
-) -> tuple[DataFrame, dict[str, Projection]]:
-    """Evaluate queries over common partials, for each group of windows that are cut into slices together."""
-    shared = Fragments(asked)
-    results = []
-    for group in part.groups:
-        source = shared.over(group)
-        plan = plan_batch(source, "auto", part.statistics)
-        plans[place] = plan
-        results.append(evaluate_batch(source, plan))
-    return reduce(DataFrame.union, results), {one.name: shared.projection(one) for one in asked.ones}
-
-
-def _plan_of(df: DataFrame, asked: Asked, part: Part) -> PhysicalPlan | None:
-    """Give the plan of the windows of a part."""
-    if part.way == "fragments":
-        return plan_batch(Fragments(asked).over(part.groups[0]), "auto", part.statistics)
-    query = _asked_alone(df, part.ones[0]) if part.way == "apart" else _asked_together(Conditions(asked))
-    plan = explain(**query, statistics=part.statistics)
-    return plan if isinstance(plan, PhysicalPlan) else None
+def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
+    """Give the plans of the windows of a part, one for each set of keys."""
+    if part.is_direct:
+        query = _asked_alone(df, part.ones[0]) if part.way == "apart" else _asked_together(Conditions(asked))
+        return (explain(**query, statistics=part.figures),)
+    base = Fragments(asked, part.in_rows)
+    return tuple(
+        plan_batch(base.over(unit, base.parts(group.grids), windows), "auto", statistics)
+        for unit, statistics in zip(base.units, part.statistics, strict=True)
+        for group in part.groups
+        if (windows := own_windows(unit, group))
+    )
 
 
 def _stream(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> Results:
@@ -172,5 +176,5 @@ def _stream_plan(asked: Asked, statistics: Statistics | None, options: dict[str,
     plan = explain(**_asked_together(Conditions(asked)), statistics=statistics, **options)
     filters = {one.where for one in asked.ones if one.where is not None}
     keys = tuple(dict.fromkeys(one.keys for one in asked.ones))
-    share = Share("conditions", tuple(map(told, asked.ones)), plan.cost, filters=len(filters), keys=keys, plan=plan)
+    share = Share("conditions", tuple(map(told, asked.ones)), plan.cost, filters=len(filters), keys=keys, plans=(plan,))
     return SharingPlan((share,), plan.statistics, streaming=True)

@@ -15,6 +15,7 @@ from muntin.aggregates.functions import COUNT, FUNCTIONS
 from muntin.errors import QueryError
 from muntin.expressions import Expression
 from muntin.query import MEASURES, RESERVED, Query
+from muntin.spark.input.checking import folding
 from muntin.spark.input.source import DELAY
 from muntin.spark.statements.tables import Tables, plain_name
 from muntin.sqltext.statement import RESULT, Boundaries, Call, Input, Select
@@ -35,30 +36,44 @@ class SharedInput:
 
 def shared_input(tables: Tables, input: Input, boundaries: Boundaries, selects: Mapping[str, Select]) -> SharedInput:
     """Read an input once for all SELECTs over it; equal expressions are one, which is how queries share."""
-    frame, time = _with_time(tables.query(input.sql), input.time, boundaries)
-    expressions = Expressions()
-    return SharedInput(frame, {name: _query(name, time, select, expressions) for name, select in selects.items()})
+    rows = tables.query(input.sql)
+    frame, time = _with_time(rows, input.time, boundaries)
+    expressions = Expressions(spelled(rows))
+    queries = {name: _query(name, time, select, expressions) for name, select in selects.items()}
+    _ = rows.select(*filter(_is_column, expressions.known)).schema  # a name that is wrong is Spark's to tell
+    return SharedInput(frame, queries)
 
 
 @dataclass(frozen=True)
 class Expressions:
     """The expressions of an input, each once, under names of their own that people can read."""
 
+    spelled: Mapping[str, str]
+    """The names of columns as the input has them, by those that a text may have."""
     known: dict[str, Expression] = field(default_factory=dict)
-    keys: dict[str, Expression] = field(default_factory=dict)
-
-    def key(self, sql: str) -> Expression:
-        """Give the expression that a text is, under its own name in the result."""
-        one = self.one(sql)
-        return self.keys.setdefault(sql, Expression(one.value.alias(one.name), one.name))
+    columns: dict[str, Expression] = field(default_factory=dict)
 
     def one(self, sql: str) -> Expression:
-        """Give the expression that a text is."""
+        """Give the expression that a text is; a column goes by its name."""
         if sql not in self.known:
             name = unused(readable(sql), (*RESERVED, *MEASURES, *(one.name for one in self.known.values())))
             # What gives several rows cannot stand within another function, and so is refused.
-            self.known[sql] = Expression(F.expr(sql if _is_column(sql) else f"coalesce({sql})"), name)
+            value = _named(sql, self.spelled) if _is_column(sql) else F.expr(f"coalesce({sql})")
+            self.known[sql] = Expression(value, name)
         return self.known[sql]
+
+    def key(self, sql: str) -> Expression:
+        """Give an expression that has its name in the result."""
+        one = self.one(sql)
+        return one if isinstance(one.value, str) and one.name == one.value else self._column(sql, one)
+
+    def condition(self, sql: str) -> Expression:
+        """Give an expression that is a Spark column, also where it only names one."""
+        return self._column(sql, self.one(sql))
+
+    def _column(self, sql: str, one: Expression) -> Expression:
+        column = F.col(sql) if isinstance(one.value, str) else one.value
+        return self.columns.setdefault(sql, Expression(column.alias(one.name), one.name))
 
 
 def readable(sql: str) -> str:
@@ -81,6 +96,17 @@ def unused(name: str, used: Iterable[str]) -> str:
     return next(one for one in numbered if one.lower() not in taken)
 
 
+def spelled(rows: DataFrame) -> Mapping[str, str]:
+    """Give the names of all columns by the names that Spark takes for the same."""
+    fold = folding(rows)
+    return {fold(name): name for name in rows.columns}
+
+
+def _named(sql: str, spelled: Mapping[str, str]) -> str:
+    name = plain_name(sql)
+    return spelled.get(name, spelled.get(name.lower(), name))
+
+
 def _is_column(sql: str) -> bool:
     return re.fullmatch(r"`(?:[^`]|``)*`", sql) is not None
 
@@ -92,7 +118,7 @@ def _with_time(rows: DataFrame, sql: str, boundaries: Boundaries) -> tuple[DataF
     """
     given = rows.select(F.expr(sql)).schema[0]
     if boundaries == "[)" and _is_column(sql) and isinstance(given.dataType, T.TimestampType | T.TimestampNTZType):
-        return rows, plain_name(sql)
+        return rows, _named(sql, spelled(rows))
     if isinstance(given.dataType, T.StringType | T.DateType):  # as Spark's own windows do
         sql = f"CAST({sql} AS TIMESTAMP)"
     elif not isinstance(given.dataType, T.TimestampType | T.TimestampNTZType):
@@ -111,7 +137,7 @@ def _query(name: str, time: str, select: Select, expressions: Expressions) -> Qu
     calls = select.calls or (Call(COUNT.name),)
     aggregates = [_aggregate(call, RESULT.format(place), expressions) for place, call in enumerate(calls)]
     by = tuple(map(expressions.key, select.keys))
-    where = None if select.where is None else expressions.one(select.where)
+    where = None if select.where is None else expressions.condition(select.where)
     return Query(time, by, select.windows, aggregates, where, name)
 
 

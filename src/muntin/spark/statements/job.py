@@ -13,19 +13,23 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.sharing import SharingPlan
+from muntin.spark.input.checking import quoted
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
 from muntin.spark.statements.merging import merged
-from muntin.spark.statements.mistakes import Text, place_of
+from muntin.spark.statements.mistakes import Text
 from muntin.spark.statements.outputs import check_ordered, selected
 from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.stages import Together, named_selects, stages, together
 from muntin.spark.statements.tables import Tables
+from muntin.spark.statements.words import grouped_names, place_of
 from muntin.sqltext.statement import Statement
 
 T = TypeVar("T")
+
+_OTHER_MEANING = "{!r} is the name of a column as well, and GROUP BY means that one"
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,19 @@ class Job:
 
     def results(self) -> StatementResults:
         """Give the result of every statement, in their order."""
+        try:
+            return self._results()
+        finally:
+            self.tables.release()
+
+    def plan(self) -> SqlPlan:
+        """Say how all statements would be evaluated; one that reads others has them evaluated, but no row read."""
+        try:
+            return self._plan()
+        finally:
+            self.tables.release()
+
+    def _results(self) -> StatementResults:
         done: dict[str, DataFrame] = {}
         plan = SqlPlan(())
         shared: list[Results] = []
@@ -53,8 +70,7 @@ class Job:
         frames = {statement.name: done[statement.name] for statement in self.statements}
         return StatementResults(plan, frames, tuple(shared), stream if len(self._in_turn) == 1 else None)
 
-    def plan(self) -> SqlPlan:
-        """Say how all statements would be evaluated; one that reads others has them evaluated, but no row read."""
+    def _plan(self) -> SqlPlan:
         plan = SqlPlan(())
         done: dict[str, DataFrame] = {}
         for statements in self._in_turn:
@@ -66,7 +82,7 @@ class Job:
 
     @cached_property
     def _in_turn(self) -> list[list[Statement]]:
-        return list(stages(list(map(merged, self.statements)), self.tables.given))
+        return list(stages(self.statements, self.tables.given))
 
     def _stage(self, statements: Iterable[Statement], done: Mapping[str, DataFrame]) -> Stage:
         return Stage(self.text, tuple(statements), self.tables.with_more(done), self.options)
@@ -106,7 +122,8 @@ class Stage:
         """
         _ = self._analysed  # what Spark refuses comes first
         plain = {it.name: it.reason for it in self.statements if not it.selects}
-        windowed = [statement for statement in self.statements if statement.selects]
+        plain |= {it.name: _OTHER_MEANING.format(name) for it in self.statements if (name := self._two_meanings(it))}
+        windowed = [merged(statement) for statement in self.statements if statement.name not in plain]
         try:
             return Settled(self._attempted(windowed, attempt), plain)
         except (QueryError, UnsupportedError, AnalysisException):
@@ -123,7 +140,7 @@ class Stage:
             it.name: self._analysed[it.name]
             if it.name in settled.reasons
             else self._result(it, [rows[name] for name in named_selects(it)])
-            for it in self.statements
+            for it in map(merged, self.statements)
         }
 
     def stream(self, settled: Settled[Results]) -> Stream | None:
@@ -138,7 +155,7 @@ class Stage:
             parts = [stream.projections[name] for name in named_selects(statement)]
             return lambda rows: self._result(statement, [project(rows) for project in parts])
 
-        projections = {statement.name: projection(statement) for statement in self.statements}
+        projections = {statement.name: projection(statement) for statement in map(merged, self.statements)}
         return Stream(stream.rows, stream.output, projections, dict.fromkeys(projections, ()))
 
     @cached_property
@@ -148,8 +165,23 @@ class Stage:
         for statement in self.statements:
             if statement.spark is not None and (statement.dialect == "spark" or not statement.selects):
                 with self._pointing(statement):
-                    analysed[statement.name] = self.tables.query(statement.spark)
+                    analysed[statement.name] = frame = self.tables.query(statement.spark)
+                    _ = frame.schema  # Spark Connect analyses only what it is asked for
         return analysed
+
+    def _two_meanings(self, statement: Statement) -> str:
+        """Give a name in GROUP BY that could be an output's and is a column's, which Spark takes it for; or nothing."""
+        if statement.dialect != "spark":
+            return ""
+        grouped = grouped_names(statement.text)
+        for select in statement.selects:
+            names = [it.name for it in select.outputs if it.name and it.name.lower() in grouped]
+            columns = {column.lower() for column in self.tables.query(select.input.sql).columns} if names else set()
+            keys = {key.lower() for key in select.keys}
+            for name in names:
+                if name.lower() in columns and quoted(name).lower() not in keys:
+                    return name
+        return ""
 
     def _attempted(
         self, statements: Iterable[Statement], attempt: Callable[[SharedInput], T]

@@ -70,8 +70,9 @@ def _by_window(selects: Iterable[Select], texts: Sequence[str]) -> str:
     """Write an expression that is another one for the windows of every SELECT."""
     if len(set(texts)) == 1:
         return texts[0]
+    *others, last = zip(selects, texts, strict=True)
     cases = (
         f"WHEN {WINDOW_ID} IN ({', '.join(literal(window.label) for window in select.windows)}) THEN {text}"
-        for select, text in zip(selects, texts, strict=True)
+        for select, text in others
     )
-    return f"CASE {' '.join(cases)} END"
+    return f"CASE {' '.join(cases)} ELSE {last[1]} END"

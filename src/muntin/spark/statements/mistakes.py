@@ -13,13 +13,9 @@ from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 
 from muntin.errors import QueryError, UnsupportedError
+from muntin.spark.statements.words import place_of
 from muntin.sqltext.pointing import did_you_mean, point
 
-_TOKEN = re.compile(
-    r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|''|\\.)*'"
-    r"|(?P<name>`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\"|\[[^\]]*\]|[^\W\d]\w*)|.",
-    re.DOTALL,
-)
 _PART = re.compile(r"`((?:[^`]|``)*)`|[^.`]+")
 _QUOTED = re.compile(r"'((?:[^']|'')+)'")
 _PLACED = re.compile(r"line \d+, column \d+: ")
@@ -89,7 +85,7 @@ class Text:
             case "function":
                 message = f"no function {name[-1]!r} in Spark."
             case _:
-                message = f"Spark refuses it: {told(error)}"
+                return QueryError(self._at(_fragment(error), f"Spark refuses it: {told(error)}"))
         return QueryError(self._at(name[-1], message))
 
     def _pointed(self, error: Exception) -> Exception:
@@ -100,7 +96,9 @@ class Text:
         return type(error)(self._at(next(named, ""), message))
 
     def _at(self, name: str, message: str) -> str:
-        return point(self.whole, max(self.whole.find(self.own), 0) + (place_of(self.own, name) or 0), message)
+        place = place_of(self.own, name)
+        place = max(self.own.find(name), 0) if place is None else place
+        return point(self.whole, max(self.whole.find(self.own), 0) + place, message)
 
 
 def _names(error: AnalysisException) -> list[tuple[str, list[str]]]:
@@ -109,6 +107,12 @@ def _names(error: AnalysisException) -> list[tuple[str, list[str]]]:
     parameters = error.getMessageParameters() or {}
     named = [(kind, parameters[name]) for kind, name in _CONDITIONS.get(condition, ()) if name in parameters]
     return [(kind, parts(name)) for kind, name in named]
+
+
+def _fragment(error: AnalysisException) -> str:
+    """Give the part of the text that Spark refuses, where it says which."""
+    contexts = [context for context in error.getQueryContext() if context.contextType().name == "SQL"]
+    return contexts[0].fragment() if contexts else ""
 
 
 def told(error: Exception) -> str:
@@ -121,18 +125,6 @@ def told(error: Exception) -> str:
     return _CODES.sub("", first).strip()
 
 
-def place_of(text: str, name: str) -> int | None:
-    """Give where a name stands in a text, outside of strings and comments, in whatever case and quotes.
-
-    >>> place_of("SELECT 'x', T.`x` FROM t", "X"), place_of("SELECT 1", "x")
-    (14, None)
-    """
-    for token in _TOKEN.finditer(text):
-        if token["name"] is not None and _plain(token["name"]).lower() == name.lower():
-            return token.start()
-    return None
-
-
 def parts(name: str) -> list[str]:
     """Give the parts of a name as Spark writes it.
 
@@ -140,13 +132,6 @@ def parts(name: str) -> list[str]:
     ['a.b', 'c`d']
     """
     return [(part[1] or part[0]).replace("``", "`") for part in _PART.finditer(name)] or [name]
-
-
-def _plain(name: str) -> str:
-    quote = name[0]
-    if quote in '`"':
-        return name[1:-1].replace(quote * 2, quote)
-    return name[1:-1] if quote == "[" else name
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

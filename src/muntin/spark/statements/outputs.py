@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -22,26 +23,26 @@ def selected(
     statement: Statement, results: Sequence[DataFrame], schema: T.StructType | None, tables: Tables
 ) -> DataFrame:
     """Give what a statement selects from the rows of its queries; with a schema, under its names and types."""
-    branches = [_selected(select, rows) for select, rows in zip(statement.selects, results, strict=True)]
-    names = [output.name or "" for output in statement.selects[0].outputs]
+    first = statement.selects[0].outputs
+    names = [output.name or "" for output in first] if schema is None else schema.names
+    branches = [_selected(select, rows, names) for select, rows in zip(statement.selects, results, strict=True)]
     if schema is not None:
-        names = schema.names
         branches = [_as(branch, schema) for branch in branches]
-    result = reduce(DataFrame.union, branches).toDF(*names)
+    result = reduce(DataFrame.union, branches)
     if statement.order:
         ordered = f"TABLE muntin_rows ORDER BY {', '.join(statement.order)}"
-        result = Tables(tables.spark, {"muntin_rows": result}).query(ordered)
+        result = replace(tables, given={"muntin_rows": result}).query(ordered)
     return result if statement.limit is None else result.limit(statement.limit)
 
 
-def _selected(select: Select, rows: DataFrame) -> DataFrame:
-    """Give the outputs of one SELECT under the names of their places."""
+def _selected(select: Select, rows: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Give the outputs of one SELECT."""
     results = range(max(len(select.calls), 1))
     named = rows.toDF(WINDOW_ID, WINDOW, *map(KEY.format, range(len(select.keys))), *map(RESULT.format, results))
     named = _as_reported(select, named)
     if select.having is not None:
-        named = named.where(F.expr(select.having))
-    return named.select(*(F.expr(output.sql).alias(_place(place)) for place, output in enumerate(select.outputs)))
+        named = named.where(select.having)
+    return named.select(*(F.expr(output.sql).alias(name) for output, name in zip(select.outputs, names, strict=True)))
 
 
 def _as_reported(select: Select, rows: DataFrame) -> DataFrame:
@@ -58,15 +59,14 @@ def _as_reported(select: Select, rows: DataFrame) -> DataFrame:
 
 def _as(rows: DataFrame, schema: T.StructType) -> DataFrame:
     """Give rows the types that Spark would give them."""
-    columns = []
-    for mine, theirs in zip(rows.schema, schema, strict=True):
-        same = mine.dataType.simpleString() == theirs.dataType.simpleString()
-        columns.append(F.col(mine.name) if same else F.col(mine.name).cast(theirs.dataType).alias(mine.name))
-    return rows.select(*columns)
-
-
-def _place(place: int) -> str:
-    return f"o{place}"
+    types = [field.dataType for field in schema]
+    if all(
+        mine.dataType.simpleString() == wanted.simpleString() for mine, wanted in zip(rows.schema, types, strict=True)
+    ):
+        return rows
+    places = [f"c{place}" for place in range(len(types))]
+    cast = (F.col(place).cast(wanted) for place, wanted in zip(places, types, strict=True))
+    return rows.toDF(*places).select(*cast).toDF(*schema.names)
 
 
 def check_ordered(statement: Statement, *, streaming: bool) -> None:

@@ -62,8 +62,7 @@ def _shared(shared: SharedPlan, top: Box) -> Iterator[Box]:
     """Yield the boxes of a plan below its statements; what it says as a whole stands in the first."""
     outline = shared.plan.outline()
     names = ", ".join(shared.statements)
-    together = "shares one input" if len(shared.statements) == 1 else "share one input"
-    title = f"{names}: {together} of {', '.join(shared.tables)}, windows {shared.boundaries}"
+    title = f"{names}: one input of {', '.join(shared.tables)}, windows {shared.boundaries}"
     head = Box("shape", title, top, figures=(Figure("statements", list(shared.statements)),))
     yield head
     placed: dict[Box | None, Box] = {None: head}

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import UnsupportedError
 from muntin.paths import StrPath, folder, url

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from muntin.spark.statements.mistakes import place_of
+from muntin.spark.statements.words import place_of
 from muntin.sqltext.statement import Boundaries, Input, Select, Statement
 
 

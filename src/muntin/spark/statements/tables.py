@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
 from muntin.errors import QueryError
 from muntin.spark.input.checking import alike, folding, quoted
+from muntin.spark.plans import is_classic
 
 _NAME = r"`(?:[^`]|``)*`|\w+"
 _WHOLE = re.compile(
@@ -25,17 +27,18 @@ class Tables:
 
     spark: SparkSession
     given: Mapping[str, DataFrame] = field(default_factory=dict)
+    views: dict[str, DataFrame] = field(default_factory=dict)
+    """Temporary views of the DataFrames, under names that nobody else has."""
 
     def with_more(self, others: Mapping[str, DataFrame]) -> Tables:
         """Give the same tables and others, which count less."""
         fold = self._fold
         known = {fold(name) for name in self.given}
-        return Tables(
-            self.spark, {**{name: it for name, it in others.items() if fold(name) not in known}, **self.given}
-        )
+        more = {name: frame for name, frame in others.items() if fold(name) not in known}
+        return replace(self, given={**more, **self.given})
 
     def query(self, sql: str) -> DataFrame:
-        """Let Spark analyse a query over the tables; nothing runs, and nobody's views change.
+        """Let Spark analyse a query over the tables; nothing runs, and no view of a user changes.
 
         The DataFrames stand before the query as steps of a WITH. A query in parentheses cannot be a command.
         """
@@ -44,15 +47,32 @@ class Tables:
         asked = {name: frame for name, frame in self.given.items() if mentions(sql, name)}
         if not asked:
             return self.spark.sql(f"(\n{sql}\n)")
-        views = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
-        steps = ", ".join(
-            f"{_escaped(quoted(name))} AS (TABLE {{{view}}})" for name, view in zip(asked, views, strict=True)
-        )
-        return self.spark.sql(f"WITH {steps} (\n{_escaped(sql)}\n)", **views)
+        if all(map(is_classic, asked.values())):
+            steps = (f"{quoted(name)} AS (TABLE {self._view(frame)})" for name, frame in asked.items())
+            return self.spark.sql(f"WITH {', '.join(steps)} (\n{sql}\n)")
+        remote: dict[str, Any] = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
+        steps = (f"{_escaped(quoted(name))} AS (TABLE {{{view}}})" for name, view in zip(asked, remote, strict=True))
+        return self.spark.sql(f"WITH {', '.join(steps)} (\n{_escaped(sql)}\n)", **remote)
+
+    def release(self) -> None:
+        """Drop the temporary views: what was analysed needs them no more."""
+        while self.views:
+            self.spark.catalog.dropTempView(self.views.popitem()[0])
+
+    def _view(self, frame: DataFrame) -> str:
+        """Give the view of a DataFrame; Spark takes some time to make one, and more to drop it, so each has one."""
+        known = next((name for name, other in self.views.items() if other is frame), None)
+        if known is not None:
+            return known
+        name = f"muntin_{uuid4().hex}"
+        frame.createTempView(name)
+        self.views[name] = frame
+        return name
 
     def known(self) -> list[str]:
         """List the names of all tables at hand; those of the catalog in its current database."""
-        return [*self.given, *(table.name for table in self.spark.catalog.listTables())]
+        tables = (table.name for table in self.spark.catalog.listTables())
+        return [*self.given, *(name for name in tables if name not in self.views)]
 
     def _named(self, name: str) -> DataFrame | None:
         fold = self._fold
