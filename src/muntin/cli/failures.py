@@ -26,12 +26,16 @@ _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+")
 _JAVA = re.compile(r"^(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): ")
 
 
-class Failure(click.ClickException):
-    """The end of a command, with its message and exit code."""
+class Mistake(click.ClickException):
+    """The end of a command that was asked for something wrong."""
 
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
+    exit_code = MISTAKE
+
+
+class Interrupted(click.ClickException):
+    """The end of a command that Ctrl-C stopped before it was done."""
+
+    exit_code = INTERRUPTED
 
 
 @contextmanager
@@ -42,7 +46,7 @@ def errors_as_messages(debug: bool = False) -> Iterator[None]:
     except MuntinError as error:
         if debug:
             traceback.print_exc()
-        raise Failure(*_own(error)) from error
+        raise _ended(*_own(error)) from error
 
 
 @contextmanager
@@ -53,12 +57,12 @@ def all_errors_as_messages(debug: bool = False) -> Iterator[None]:
     except (click.ClickException, click.exceptions.Exit):
         raise
     except KeyboardInterrupt as error:
-        raise Failure("interrupted.", INTERRUPTED) from error
+        raise Interrupted("interrupted.") from error
     except Exception as error:
         if debug:
             traceback.print_exc()
         log.debug("the command fails", exc_info=error)
-        raise Failure(*told(error)) from error
+        raise _ended(*told(error)) from error
 
 
 def told(error: Exception) -> tuple[str, int]:
@@ -88,6 +92,10 @@ def reason(error: BaseException) -> str:
     text = causes[-1] if causes else next((line for line in lines if line.strip()), type(error).__name__)
     text = _SQLSTATE.sub("", _ERROR_CLASS.sub("", _JAVA.sub("", text.strip())))
     return text.rstrip(" ;")
+
+
+def _ended(message: str, code: int) -> click.ClickException:
+    return Mistake(message) if code == MISTAKE else click.ClickException(message)
 
 
 def _own(error: MuntinError) -> tuple[str, int]:

@@ -34,7 +34,7 @@ def logged(verbosity: int) -> Iterator[None]:
     logger.setLevel(_LEVELS[min(verbosity, len(_LEVELS) - 1)])
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _shown
+            warnings.showwarning = _shown  # type: ignore[assignment]
             if not verbosity:
                 warnings.simplefilter("ignore")
                 warnings.simplefilter("always", MuntinWarning)

@@ -59,7 +59,12 @@ class Tally:
     def __str__(self) -> str:
         """Write how far the stream is, the more important first, as a terminal may be narrow."""
         mark = "" if self.watermark is None else f", watermark {self.watermark:%Y-%m-%d %H:%M}"
-        return f"{self.events:,} events, {self.rate:,.0f}/s, {self.late:,} late, {self.batches:,} micro-batches{mark}"
+        return f"{self.events:,} events, {self.rate:,.0f}/s, {self.late:,} late, {self.in_batches}{mark}"
+
+    @property
+    def in_batches(self) -> str:
+        """Write how many micro-batches there were."""
+        return f"{self.batches:,} micro-batch{'' if self.batches == 1 else 'es'}"
 
 
 class Reports(StreamingQueryListener):

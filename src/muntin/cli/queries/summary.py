@@ -13,6 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from muntin.plan.sharing import SharingPlan
+
 if TYPE_CHECKING:
     from muntin.cli.queries.streaming import Tally
     from muntin.spark.statements.plan import SharedPlan, SqlPlan
@@ -50,7 +52,7 @@ def stream_lines(tally: Tally, stopped: bool, *, goes_on: bool) -> list[Renderab
     """Say what a stream did, and how it ended."""
     end = "stopped" if stopped else "done"
     seconds = time.monotonic() - tally.started
-    done = f"{end} after {seconds:.1f} s: {tally.events:,} events, {tally.late:,} late, {tally.batches:,} micro-batches"
+    done = f"{end} after {seconds:.1f} s: {tally.events:,} events, {tally.late:,} late, {tally.in_batches}"
     rest = [] if tally.watermark is None else [f"watermark {tally.watermark:%Y-%m-%d %H:%M:%S}"]
     rest += ["the same command goes on from here"] if goes_on else []
     return [Text(done, style="bold green"), *([Text("; ".join(rest))] if rest else [])]
@@ -67,6 +69,9 @@ def in_short(plan: SqlPlan) -> RenderableType:
 
 def _shared(shared: SharedPlan) -> Iterator[str]:
     plan, tables = shared.plan, ", ".join(shared.tables)
+    if not isinstance(plan, SharingPlan):
+        yield f"{tables} → {', '.join(shared.statements)}"
+        return
     for share in plan.shares:
         names = ", ".join(reader.name for reader in share.queries)
         yield f"{tables} → {names}{f' together, by {share.way}' if len(share.queries) > 1 else ' by itself'}"
