@@ -494,3 +494,5 @@ def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> 
         mt.sql(text, stream=replay.stream)
     with pytest.raises(mt.QueryError, match="orders the rows of a stream"):
         mt.sql(f"{text} ORDER BY s", watermark="10 seconds", stream=replay.stream)
+    with pytest.raises(mt.UnsupportedError, match="would share a shuffle of one stream"):
+        mt.sql(f"{text} UNION ALL {text.replace('GROUP', 'WHERE v > 9 GROUP')}", watermark="1 s", stream=replay.stream)

@@ -19,7 +19,7 @@ from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
 from muntin.spark.statements.merging import merged
 from muntin.spark.statements.mistakes import Text
-from muntin.spark.statements.outputs import check_ordered, selected
+from muntin.spark.statements.outputs import check_stream, selected
 from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.stages import Together, named_selects, stages, together
@@ -205,8 +205,8 @@ class Stage:
 
     def _result(self, statement: Statement, rows: list[DataFrame]) -> DataFrame:
         plain = self._analysed.get(statement.name)
-        check_ordered(statement, streaming=rows[0].isStreaming)
         with self._pointing(statement):
+            check_stream(statement, rows[0])
             return selected(statement, rows, None if plain is None else plain.schema, self.tables)
 
     def _pointing(self, statement: Statement) -> AbstractContextManager[None]:

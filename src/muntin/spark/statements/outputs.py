@@ -10,11 +10,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from muntin.errors import QueryError
+from muntin.errors import QueryError, UnsupportedError
+from muntin.spark.input.checking import is_set
 from muntin.spark.input.source import WINDOW as IS_WINDOW
 from muntin.spark.input.source import literal
 from muntin.spark.statements.inputs import MICROSECOND
 from muntin.spark.statements.tables import Tables
+from muntin.spark.stream.watermark import REUSE
 from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Select, Statement
 from muntin.window import Cumulating, Landmark, Window
 
@@ -69,10 +71,18 @@ def _as(rows: DataFrame, schema: T.StructType) -> DataFrame:
     return rows.toDF(*places).select(*cast).toDF(*schema.names)
 
 
-def check_ordered(statement: Statement, *, streaming: bool) -> None:
-    """Refuse an order of rows that never end."""
-    if streaming and statement.order:
+def check_stream(statement: Statement, rows: DataFrame) -> None:
+    """Refuse what streams cannot do: an order of rows that never end, and a union of what shares a shuffle."""
+    if not rows.isStreaming:
+        return
+    if statement.order:
         raise QueryError(
             f"statement {statement.name!r} orders the rows of a stream, which has no last one. "
             "Leave ORDER BY out, and order what was written."
+        )
+    if len(statement.selects) > 1 and is_set(rows, REUSE, "true"):
+        raise UnsupportedError(
+            f"the parts of statement {statement.name!r} have other filters or keys, and would share a shuffle of one "
+            "stream, so that Spark would close windows of one part only. Write them as statements of their own, or "
+            f"spark.conf.set({REUSE!r}, 'false') before the query starts."
         )
