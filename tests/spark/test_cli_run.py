@@ -129,7 +129,7 @@ def test_results_are_written_printed_and_explained(work: Path) -> None:
     (work / "column.sql").write_text(one.replace("device", "devise"), encoding="utf-8")
     (work / "zero.sql").write_text(one.replace("count(*)", "sum(v DIV (v - v))"), encoding="utf-8")
     asked = ("--input", "events=events.csv", *conf())
-    written, again, over, table, explained, column, zero, bug = commands(
+    written, again, over, table, explained, column, zero, bug, unknown = commands(
         work,
         ("run", "queries.sql", *asked, "--output", "out", "--explain"),
         ("run", "queries.sql", *asked, "--output", "out"),
@@ -139,6 +139,7 @@ def test_results_are_written_printed_and_explained(work: Path) -> None:
         ("run", "column.sql", *asked, "--output", "never"),
         ("run", "zero.sql", *asked, "--output", "never"),
         ("run", "column.sql", *asked, "--debug"),
+        ("explain", "one.sql", "--input", "event=events.csv", *conf()),
     )
     expected = lows(events)
 
@@ -181,6 +182,10 @@ def test_results_are_written_printed_and_explained(work: Path) -> None:
 
     assert bug[0] == 2
     assert "Traceback" in bug[2]
+
+    assert unknown[0] == 2
+    assert "no table 'events'. Did you mean 'event'?" in unknown[2]
+    assert "Give it as --input events=PATH" in unknown[2]
 
 
 def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:

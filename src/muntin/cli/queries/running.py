@@ -20,7 +20,7 @@ from muntin.cli.queries.outputs import Outputs, batch_outputs, stream_outputs
 from muntin.cli.queries.progress import Steps, steps
 from muntin.cli.queries.reading import require
 from muntin.cli.queries.streaming import Tally, follow, single
-from muntin.cli.queries.work import Job, prepared, started
+from muntin.cli.queries.work import Job, in_words_of_the_command_line, prepared, started
 from muntin.cli.queries.writing import FileFormat, FolderSink, write
 from muntin.errors import UnsupportedError
 from muntin.paths import folder, url
@@ -77,7 +77,8 @@ def _places(asked: Run, job: Job) -> Outputs | None:
 def _answered(job: Job, spark: SparkSession) -> Iterator[Answer]:
     """Hand the statements over to Muntin, and release what they share in the end."""
     arguments = job.arguments(spark)
-    answer = mt.sql(job.text, **arguments)
+    with in_words_of_the_command_line():
+        answer = mt.sql(job.text, **arguments)
     if isinstance(answer, DataFrame):
         yield Answer({job.names[0]: answer}, mt.explain_sql(job.text, **arguments))
         return

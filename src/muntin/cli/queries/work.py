@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 log = logging.getLogger(__name__)
+
+_BY_KEYWORD = re.compile(r"Give it by keyword, as in (.*?)=df")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,17 @@ def text_of(file: str) -> str:
 
 
 @contextmanager
+def in_words_of_the_command_line() -> Iterator[None]:
+    """Say how a table is given here, where an error says how it is given in Python."""
+    try:
+        yield
+    except QueryError as error:
+        if (text := _BY_KEYWORD.sub(r"Give it as --input \1=PATH", str(error))) == str(error):
+            raise
+        raise QueryError(text) from error
+
+
+@contextmanager
 def started(job: Job, shown: Steps) -> Iterator[SparkSession]:
     """Start Spark for a job, and end it."""
     asked = job.asked
@@ -95,4 +109,6 @@ def explain(asked: Explain) -> str:
     job = prepared(asked)
     with steps(logs.screen()) as shown, started(job, shown) as spark:
         shown.now("planning")
-        return FORMATS[asked.form](mt.explain_sql(job.text, **job.arguments(spark)))
+        with in_words_of_the_command_line():
+            plan = mt.explain_sql(job.text, **job.arguments(spark))
+        return FORMATS[asked.form](plan)
