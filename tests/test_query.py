@@ -51,7 +51,7 @@ def test_windows_may_be_texts() -> None:
         (lambda: mt.Query("ts", [], HOUR, mt.min("v")).check("tv"), "Its columns are 'tv'"),
         (lambda: mt.QuerySet(5), "5 is no query"),  # type: ignore[arg-type]
         (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is no column"),
-        (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),
         (lambda: mt.Query("ts", [], [HOUR, mt.tumbling(20)], mt.count()), "range 20 has no unit of time"),
         (lambda: mt.plan([HOUR, mt.tumbling(20)], "min"), "range 20 has no unit of time. Write '20 seconds'"),
         (lambda: mt.weave([HOUR, mt.tumbling(20)]), "range 20 has no unit of time"),

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from tests.spark.cases import assert_same, plain_spark
+from tests.spark.cases import assert_same, plain_spark, quoted
 from tests.spark.patience import patiently, to_the_end
 from tests.spark.query_sets import random_set, random_table
 from tests.spark.streams import Replay, events, flush, moved, out_of_order
@@ -29,7 +29,7 @@ def run(results: mt.Results, sinks: dict[str, Any], checkpoint: Path) -> None:
 def rows_of(spark: SparkSession, folder: Path, expected: DataFrame) -> DataFrame:
     """Read what a sink has taken; a query without any row has written empty files or none."""
     read = spark.read.schema(expected.schema).parquet(str(folder / "*"))
-    return read.select(*expected.columns)
+    return read.select(*map(quoted, expected.columns))
 
 
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=LONG) for seed in range(2, 40))])

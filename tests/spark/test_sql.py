@@ -164,6 +164,7 @@ SPARK = [
     "GROUP BY DeviceID, window(EntryTime, '30 minutes', '10 minutes', '3 minutes')",
     "SELECT Zone, DeviceID d, window(EntryTime, '1 hour') w, stddev(T) AS s, count(DISTINCT n) FROM events "
     "WHERE flag AND n > -40 GROUP BY 1, 2, 3 HAVING count(*) > 1 AND max(T) > 15",
+    "SELECT n % 2 AS n, count(*) FROM events GROUP BY n, window(EntryTime, '1 hour')",
     "SELECT upper(DeviceID) AS u, max(T) - min(T), sum(n) / count(n) AS mean, count_if(flag) FROM events e "
     "WHERE e.Zone IS NOT NULL OR T > 20 GROUP BY upper(DeviceID), window(e.EntryTime, '20 minutes')",
     "SELECT window, count(*) AS c FROM events GROUP BY window(EntryTime, '10 minutes') "
@@ -190,7 +191,6 @@ SPARK = [
 ]
 """Statements about windows, in Spark SQL."""
 PLAIN = [
-    "SELECT n % 2 AS n, count(*) FROM events GROUP BY n, window(EntryTime, '1 hour')",
     "SELECT DeviceID, count(*) FROM events GROUP BY DeviceID",
     "SELECT window, collect_list(n) IS NULL AS none FROM events GROUP BY window(EntryTime, '1 hour')",
     "SELECT a.DeviceID, count(*) AS c FROM events a JOIN events b USING (turn) GROUP BY a.DeviceID",

@@ -110,7 +110,7 @@ def test_a_stream_of_files_is_sampled(spark: SparkSession, tmp_path: Path) -> No
     assert "rows a micro-batch (the first" in str(plan)
     assert plan.statistics.rows / plan.statistics.span == pytest.approx(1 / 60_000_000, rel=0.1)
     sampled, true = replace(plan.statistics, batch=None), mt.Statistics(rows=1e6, keys=5e5, span=60e12)
-    shapes = [mt.explain(stream, **ASKED, statistics=known).shape for known in (sampled, true)]  # type: ignore[union-attr]
+    shapes = [mt.explain(stream, **ASKED, statistics=known).shape for known in (sampled, true)]
     assert shapes == [StreamShape.COLUMNAR] * 2
 
 

@@ -47,6 +47,8 @@ WRONG = [
     # Spark
     ("SELECT count(*) FROM t GROUP BY window(ts, '10 minuts')", "'10 minuts'", "Did you mean 'minutes'?"),
     ("SELECT count(*) FROM t GROUP BY window(ts, '1 month')", "'1 month'", "has no fixed length. Use days"),
+    ("SELECT count(*) FROM t GROUP BY k, windw(ts, '1 hour')", "windw", "Did you mean 'window'?"),
+    ("SELECT count(*) FROM t GROUP BY sesion_window(ts, '1 hour')", "sesion", "Did you mean 'session_window'?"),
     ("SELECT count(*) FROM t GROUP BY window(ts)", "window", "window takes a time, a length"),
     ("SELECT window.strat FROM t GROUP BY window(ts, '1 hour')", "window", "Did you mean 'start'?"),
     ("SELECT k FROM t WHERE (a > 1", "", "expecting )"),
@@ -55,6 +57,7 @@ WRONG = [
     ("DELETE FROM t", "DELETE", "a SELECT is expected here"),
     ("SELECT 1; DROP TABLE t", "DROP", "a SELECT is expected here"),
     ("CREATE TABLE t AS SELECT 1", "CREATE", "only CREATE VIEW name AS SELECT is read"),
+    ("CREATE VIEW v SELECT 1", "CREATE", "a view lacks AS"),
     ("SELEC k FROM t", "SELEC", "Did you mean 'SELECT'?"),
     # Flink
     (TABLE.format("TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '10' MINUTS)"), "'10'", "Did you mean 'minutes'?"),

@@ -117,6 +117,17 @@ def test_steps_and_views_are_tables() -> None:
     )
 
 
+def test_windows_of_windows_are_refused() -> None:
+    windows = f"SELECT window_start AS ts, SUM(v) AS v FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) {BY_WINDOW}"
+    for text in (windows, "SELECT MAX(v) AS v FROM t GROUP BY TUMBLE(ts, INTERVAL '1' HOUR)"):
+        with pytest.raises(UnsupportedError, match="Only the last SELECT"):
+            read(
+                f"WITH s AS ({text}) SELECT SUM(v) FROM TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '2' HOUR)) {BY_WINDOW}"
+            )
+    with pytest.raises(UnsupportedError, match="Only the last SELECT"):
+        read(f"SELECT * FROM ({windows})")
+
+
 def test_a_query_without_windows_is_sparks() -> None:
     (statement,) = read("SELECT k, \"v\" FROM t WHERE s = 'it''s'", "flink")
     assert (statement.spark, statement.reason) == (

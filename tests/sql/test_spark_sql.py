@@ -64,6 +64,8 @@ def test_group_by_takes_numbers_names_and_expressions() -> None:
         "`window`",
         "`muntin_result_0`",
     ]
+    query = select("SELECT upper(k) AS k, sum(v) AS v FROM t GROUP BY k, window(ts, '1 day')")
+    assert (query.keys, query.outputs[0]) == (("`k`",), Output("upper(`muntin_key_0`)", "k"))
     query = select("SELECT (K % 3) * 2 AS x, count(*) FROM t GROUP BY k % 3, window(ts, '1 day')")
     assert query.outputs[0] == Output("`muntin_key_0` * 2", "x")
 
@@ -127,6 +129,10 @@ LEFT_TO_SPARK = {
     "SELECT count(*) FROM t GROUP BY window(ts, '1 hour'), session_window(ts, '1 hour')": "it groups by two windows at once",
     "SELECT count(*) FROM (SELECT window FROM t GROUP BY window(ts, '1 hour')) GROUP BY window(window, '2 hours')": (
         "it makes windows of windows"
+    ),
+    "SELECT b AS a, count(*) FROM t GROUP BY a, b, window(ts, '1 hour')": "'a' may be a column or a name that SELECT gives",
+    "SELECT upper(k) AS k, count(*) FROM t GROUP BY k, window(ts, '1 hour') HAVING k = 'A'": (
+        "HAVING has 'k', which is a key and the name of something else"
     ),
     "SELECT first(v) FROM t GROUP BY window(ts, '1 hour')": "first is not shared over windows",
 }

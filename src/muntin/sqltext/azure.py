@@ -30,7 +30,7 @@ def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select, "azure"))
+    nodes = grouped_by(select)
     tops = [node for node in nodes if _is_window(node)]
     if not tops:
         for node in nodes:

@@ -21,55 +21,6 @@ if TYPE_CHECKING:
 MUNTIN_TIME = "muntin_time"
 """The event time, as steps hand it on."""
 
-_ANSWERS = {"week": "week", "iso_week": "week"}
-
-
-def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
-    """Say what differs between the languages: float is double, + joins texts, DATEDIFF counts borders of units."""
-
-    def say(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.DataType) and node.this == exp.DataType.Type.FLOAT:
-            return exp.DataType.build("double")
-        if isinstance(node, exp.Alias) and isinstance(node.this, exp.Column) and node.this.name == node.alias:
-            return node.this  # its name is the same
-        if isinstance(node, exp.Add) and _is_text(node):
-            return _joined(node)
-        if isinstance(node, exp.DateDiff) and node.args.get("unit") is not None:
-            return _borders(node)
-        return node
-
-    for node in reversed(list(tree.walk())):
-        said = say(node)
-        if said is not node and node is not tree:
-            node.replace(said)
-    return tree
-
-
-def _is_text(node: exp.Expr) -> bool:
-    """Tell whether a text stands in a chain of +."""
-    while isinstance(node, exp.Add | exp.DPipe):
-        if node.expression.is_string:
-            return True
-        node = node.this
-    return node.is_string
-
-
-def _joined(node: exp.Expr) -> exp.Expr:
-    """Join all texts in a chain of +."""
-    if not isinstance(node, exp.Add):
-        return node
-    return exp.DPipe(this=_joined(node.this), expression=node.expression, safe=True)
-
-
-def _borders(node: exp.DateDiff) -> exp.Expr:
-    unit = node.args["unit"].name.casefold()
-    unit = _ANSWERS.get(unit, unit)
-    ends = [
-        exp.Anonymous(this="date_trunc", expressions=[exp.Literal.string(unit), end])
-        for end in (node.expression, node.this)
-    ]
-    return exp.Anonymous(this="timestampdiff", expressions=[exp.var(unit.upper()), *ends])
-
 
 def at_event_time(node: exp.Expr, time: exp.Expr | None) -> exp.Expr:
     """Replace System.Timestamp() by the event time, which it is before windows."""

@@ -61,11 +61,12 @@ def called(node: exp.Expr) -> str:
 
 def is_aggregate(node: exp.Expr, dialect: Dialect) -> bool:
     """Tell whether a node is a call of an aggregate, with what may follow it: FILTER, WITHIN GROUP or OVER."""
-    inner = _inner(node)
+    inner = innermost(node)
     return called(inner) in KNOWN[dialect] or called(inner) in _OTHERS[dialect]
 
 
-def _inner(node: exp.Expr) -> exp.Expr:
+def innermost(node: exp.Expr) -> exp.Expr:
+    """Give a call without what follows it."""
     while isinstance(node, exp.Filter | exp.WithinGroup | exp.Window | exp.IgnoreNulls | exp.RespectNulls):
         node = node.this
     return node
@@ -81,7 +82,7 @@ def read_call(node: exp.Expr, dialect: Dialect) -> Call:
 
 
 def _plain(node: exp.Expr, dialect: Dialect) -> Call:
-    name = called(_inner(node))
+    name = called(innermost(node))
     function = KNOWN[dialect].get(name)
     if function is None:
         unsupported(
@@ -148,7 +149,7 @@ def _continuous(node: exp.Expr, dialect: Dialect) -> Call:
     order = node.expression if isinstance(node, exp.WithinGroup) else None
     if isinstance(node, exp.Window) and dialect == "azure" and not node.args.get("partition_by"):
         order = node.args.get("order")
-    inner = _inner(node)
+    inner = innermost(node)
     if order is None or len(order.expressions) != 1 or len(inner.expressions) != 1:
         follows = "OVER (ORDER BY x)" if dialect == "azure" else "WITHIN GROUP (ORDER BY x)"
         refuse(

@@ -1,7 +1,7 @@
 """The dialects as sqlglot parses them: Spark's, that of Azure Stream Analytics, and Flink's.
 
-Spark's and Flink's functions are kept as they are written, so that nothing is lost on the way back to text; those of
-Azure that Spark calls by other names are known to sqlglot. Aggregates and windows are plain calls in all of them.
+Functions are kept as they are written, so that nothing is lost on the way back to text. Aggregates and windows are
+plain calls in all of them.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.dialects.tsql import TSQL
 from sqlglot.errors import ParseError
+from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parser import Parser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.parsers.tsql import TSQLParser
@@ -28,26 +29,20 @@ _SYNTAX = {"CAST", "TRY_CAST", "EXTRACT", "TRIM", "SUBSTRING", "SUBSTR", "POSITI
 """Functions whose arguments are more than a list."""
 _WITH_UNITS = ("DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF")
 """Functions whose first argument may be a unit of time, which must not be quoted."""
-_AGGREGATES = (
-    "COUNT COUNT_BIG MIN MAX SUM AVG STDEV STDEVP STDDEV VAR VARP VARIANCE PERCENTILE_CONT PERCENTILE_DISC COLLECT "
-    "COLLECTTOP TOPONE LAG LAST ISFIRST WINDOW WINDOWS DURATION HOP OFFSET TIMEOUT MAXDURATION TIMESTAMP"
-)
-
-
 _LEAST_MOVES, _MOVES = 1000, 100
 """How often a parser may move from token to token, at least and for each of them; 3 for each is usual."""
 
 
-def _with_unit(name: str) -> Any:
+def _with_unit(name: str, most: int) -> Any:
     def build(args: list[exp.Expr]) -> exp.Expr:
-        if len(args) == 3 and isinstance(args[0], exp.Column) and not args[0].table:
+        if len(args) == most and isinstance(args[0], exp.Column) and not args[0].table:
             args[0] = exp.Var(this=args[0].name).update_positions(args[0].this)
         return exp.Anonymous(this=name, expressions=args)
 
     return build
 
 
-_PLAIN_FUNCTIONS: dict[str, Any] = {name: _with_unit(name) for name in _WITH_UNITS}
+_PLAIN_FUNCTIONS: dict[str, Any] = {name: _with_unit(name, 3) for name in _WITH_UNITS}
 
 
 def syntax_error(message: str, place: int) -> ParseError:
@@ -77,6 +72,9 @@ class _Places(Parser):
             primary.update_positions(token)
         return primary
 
+    def _warn_unsupported(self) -> None:
+        """Say nothing: what is no query is refused later."""
+
     def _parse_as_command(self, start: Token) -> exp.Command:
         raise syntax_error(f"{start.text!r} begins nothing that is read here", start.start)
 
@@ -101,14 +99,22 @@ class SparkWindows(Spark):
 
 
 class AzureWindows(TSQL):
-    """The language of Azure Stream Analytics."""
+    """The language of Azure Stream Analytics; what is written in it has words of Spark, which read the same again."""
+
+    TYPED_DIVISION = False
+    SAFE_DIVISION = True
+
+    class Generator(SparkGenerator):
+        """Quote names as Azure does."""
 
     class Parser(_Places, TSQLParser):
         """Read TIMESTAMP BY and PARTITION BY after a table."""
 
-        FUNCTIONS: ClassVar[Any] = {
-            name: build for name, build in TSQLParser.FUNCTIONS.items() if name not in _AGGREGATES.split()
+        FUNCTIONS: ClassVar[Any] = _PLAIN_FUNCTIONS | {name: _with_unit(name, 2) for name in ("DATEPART", "DATENAME")}
+        FUNCTION_PARSERS: ClassVar[Any] = {
+            name: parser for name, parser in TSQLParser.FUNCTION_PARSERS.items() if name in _SYNTAX
         }
+        NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": TSQLParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
         FUNC_TOKENS: ClassVar[Any] = TSQLParser.FUNC_TOKENS | {TokenType.SESSION}
 
         def _at_clause(self) -> bool:

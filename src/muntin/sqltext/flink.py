@@ -31,7 +31,7 @@ def is_windowed(select: exp.Select) -> bool:
     source = select.args.get("from_")
     function = None if source is None else _function(source.this)
     if function is None:
-        return any(called(node) in _CALL for node in grouped_by(select, "flink"))
+        return any(called(node) in _CALL for node in grouped_by(select))
     return called(function) in _TABLE or any(called(node) == "descriptor" for node in function.expressions)
 
 
@@ -69,7 +69,7 @@ def _of_table(select: exp.Select, function: exp.Expr) -> Grouped:
     if time is None or called(time) != "descriptor" or len(time.expressions) != 1:
         refuse(time or function, f"{name.upper()} takes the event time after the table: DESCRIPTOR(column).")
     window = _window(function, name, given)
-    nodes = list(grouped_by(select, "flink"))
+    nodes = grouped_by(select)
     spelled = [node.name.casefold() for node in nodes if isinstance(node, exp.Column) and not node.table]
     for column in _COLUMNS[:2]:
         if column not in spelled:
@@ -111,7 +111,7 @@ def _end(name: str) -> exp.Expr:
 def _of_calls(select: exp.Select) -> Grouped:
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select, "flink"))
+    nodes = grouped_by(select)
     calls = [node for node in nodes if called(node) in _CALL]
     if len(calls) != 1:
         asked = [name for node in nodes if (name := called(node))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ from sqlglot import exp
 from muntin.errors import QueryError
 from muntin.sqltext.pointing import refuse, unsupported
 from muntin.sqltext.spelling import column_of, folded
-from muntin.sqltext.statement import Dialect
 from muntin.window import AnyWindow
 
 Reference = Callable[[exp.Expr], "exp.Expr | None"]
@@ -75,23 +74,36 @@ def _beneath(node: exp.Expr, *tops: exp.Expr | None) -> bool:
     return False
 
 
-def grouped_by(select: exp.Select, dialect: Dialect) -> Iterator[exp.Expr]:
-    """Yield what a SELECT groups by; in Spark, numbers and aliases stand for what is selected.
-
-    A name that is a column's as well means the column, which only those know who know the input.
-    """
+def grouped_by(select: exp.Select) -> list[exp.Expr]:
+    """Give what a SELECT groups by."""
     group = select.args.get("group")
-    if dialect != "spark":
-        yield from [] if group is None else group.expressions
-        return
-    aliases = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
-    for node in [] if group is None else group.expressions:
+    return [] if group is None else list(group.expressions)
+
+
+def resolved(select: exp.Select, is_aggregate: Callable[[exp.Expr], bool]) -> list[exp.Expr]:
+    """Give what a SELECT groups by in Spark, where numbers and names stand for what is selected.
+
+    A column goes before a name that SELECT gives. Which columns there are is not known here, so a name counts where the
+    query would be wrong without.
+    """
+    nodes = grouped_by(select)
+    given = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    columns = {folded(node) for node in nodes}
+    resolved = []
+    for node in nodes:
         if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
-            yield _numbered(select, node)
-        elif isinstance(node, exp.Column) and not node.table and node.name.casefold() in aliases:
-            yield aliases[node.name.casefold()]
+            resolved.append(_numbered(select, node))
+            continue
+        named = given.get(node.name.casefold()) if isinstance(node, exp.Column) and not node.table else None
+        reads = [] if named is None else [folded(column) for column in named.find_all(exp.Column)]
+        if named is None or folded(node) in reads or any(map(is_aggregate, named.walk())):
+            resolved.append(node)
+        elif all(column in columns for column in reads):
+            told = f"{node.name!r} may be a column or a name that SELECT gives"
+            unsupported(node, f"{told}. Use another name.", told)
         else:
-            yield node
+            resolved.append(named)
+    return resolved
 
 
 def _numbered(select: exp.Select, node: exp.Literal) -> exp.Expr:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from muntin.sqltext.azure_steps import MUNTIN_TIME, timed
+from muntin.sqltext.calls import called
 from muntin.sqltext.dialects import TIME
 from muntin.sqltext.pointing import refuse, unsupported
 from muntin.sqltext.spelling import named, spark_sql
@@ -126,8 +127,18 @@ def read_input(relation: exp.Expr, time: exp.Expr | None, steps: Steps) -> Input
     if time is None:
         refuse(relation, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
     complete = steps.complete(query)
+    if steps.dialect == "flink":
+        check_no_windows(complete)
     tables = dict.fromkeys(map(table_name, tables_in(complete)))
     return Input(tuple(tables), spark_sql(complete), spark_sql(time))
+
+
+def check_no_windows(query: exp.Expr) -> None:
+    """Refuse windows of Flink in what Spark is to run."""
+    strange = {"descriptor", "tumble", "hop", "cumulate", "session"}
+    if window := next((node for node in query.find_all(exp.Anonymous) if called(node) in strange), None):
+        told = "windows stand in a query that others read, or that does not group by them."
+        unsupported(window, f"{told} Only the last SELECT may have them.")
 
 
 def _unnested(relation: exp.Subquery) -> exp.Expr:

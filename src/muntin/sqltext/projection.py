@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from muntin.sqltext.calls import called, hint, is_aggregate, read_call
+from muntin.sqltext.calls import called, hint, innermost, is_aggregate, read_call
 from muntin.sqltext.grouping import Grouped
 from muntin.sqltext.pointing import Refused, refuse, unsupported
 from muntin.sqltext.spelling import folded, named, spark_sql, within
@@ -34,9 +34,9 @@ class Projection:
         for key in self.grouped.keys:
             if isinstance(key, exp.Literal | exp.Star):
                 refuse(key, "GROUP BY takes columns and expressions over them.", "it groups by a constant")
-            if found := self._aggregate_in(key):
+            if aggregate := self._aggregate_in(key):
                 refuse(
-                    found,
+                    aggregate,
                     "GROUP BY has an aggregate. It takes columns and expressions over them.",
                     "it groups by an aggregate",
                 )
@@ -68,21 +68,14 @@ class Projection:
         return node.copy().transform(change, copy=False)
 
     def _number(self, part: exp.Expr) -> int:
-        inner = part.this if isinstance(part, exp.Filter) else part
-        for argument in (*inner.find_all(exp.Expr),):
-            if argument is not inner and argument.parent is not None and self._nested(argument, inner):
-                refuse(argument, "an aggregate stands within another.", "an aggregate stands within another")
+        """Give the number of a call of an aggregate."""
+        whole = innermost(part)
+        for node in part.find_all(exp.Anonymous):
+            if node is not whole and is_aggregate(node, self.dialect):
+                refuse(node, "an aggregate stands within another.", "an aggregate stands within another")
         self.check_plain(part)
         call = read_call(self.before(part), self.dialect)
         return self.calls.setdefault(call, len(self.calls))
-
-    def _nested(self, argument: exp.Expr, top: exp.Expr) -> bool:
-        if not isinstance(argument, exp.Anonymous) or not is_aggregate(argument, self.dialect):
-            return False
-        above = top
-        while isinstance(above, exp.Window | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
-            above = above.this
-        return argument is not above
 
     def _aggregate_in(self, node: exp.Expr) -> exp.Expr | None:
         return next((part for part in node.find_all(exp.Anonymous) if is_aggregate(part, self.dialect)), None)

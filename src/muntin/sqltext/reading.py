@@ -11,7 +11,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.errors import QueryError
-from muntin.sqltext.azure_steps import in_words_of_spark
+from muntin.sqltext.azure_words import in_words_of_spark
 from muntin.sqltext.dialects import DIALECTS
 from muntin.sqltext.inputs import Steps
 from muntin.sqltext.pointing import Refused, Source, did_you_mean, point
@@ -179,8 +179,12 @@ def _into(tree: exp.Expr, dialect: Dialect) -> str:
 
 def _body(tokens: list[Token], is_view: bool) -> int:
     """Give where the query of a statement starts: after AS in a view."""
-    places = (place for place, token in enumerate(tokens) if token.token_type == TokenType.ALIAS)
-    return tokens[next(places) + 1 if is_view else 0].start
+    if not is_view:
+        return tokens[0].start
+    place = next((place for place, token in enumerate(tokens[:-1]) if token.token_type == TokenType.ALIAS), None)
+    if place is None:
+        raise Refused(tokens[0].start, "a view lacks AS before its query. Write CREATE VIEW name AS SELECT.")
+    return tokens[place + 1].start
 
 
 def _named_apart(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:

@@ -13,7 +13,7 @@ from muntin.sqltext import azure, flink, spark
 from muntin.sqltext.azure_steps import MUNTIN_TIME, at_event_time, timed
 from muntin.sqltext.calls import called, is_aggregate
 from muntin.sqltext.grouping import check_clauses
-from muntin.sqltext.inputs import Steps, read_input, tables_in
+from muntin.sqltext.inputs import Steps, check_no_windows, read_input, tables_in
 from muntin.sqltext.pointing import Refused, Wrong, refuse, unsupported
 from muntin.sqltext.projection import Projection
 from muntin.sqltext.spelling import folded, named, spark_sql
@@ -68,8 +68,8 @@ def _without_windows(
         query, _ = timed(query, steps, hand_on=False)
     if dialect != "spark":
         complete = steps.complete(query)
-        if strange := next((node for node in complete.find_all(exp.Anonymous) if called(node) == "descriptor"), None):
-            unsupported(strange, "windows stand in a query that does not group by them. Add GROUP BY to that query.")
+        if dialect == "flink":
+            check_no_windows(complete)
         whole = spark_sql(complete)
     return Statement(name, dialect, text, (), whole, "it does not group by windows")
 
@@ -183,7 +183,7 @@ def _having(select: exp.Select, projection: Projection) -> str | None:
     having = select.args.get("having")
     if having is None:
         return None
-    for column in having.find_all(exp.Column):
+    for column in having.find_all(exp.Column) if projection.dialect == "spark" else ():
         alias = None if column.table else projection.aliases.get(column.name.casefold())
         if alias is not None and projection.is_other_key(column, alias):
             unsupported(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from muntin.duration import Duration
-from muntin.sqltext.calls import called
-from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, unqualified
+from muntin.sqltext.calls import called, is_aggregate
+from muntin.sqltext.grouping import Grouped, made, relation_of, resolved, unqualified
 from muntin.sqltext.lengths import interval, text_length
 from muntin.sqltext.pointing import Wrong, did_you_mean, refuse, unsupported
 from muntin.sqltext.spelling import folded, named
@@ -14,18 +16,34 @@ from muntin.sqltext.statement import WINDOW
 from muntin.window import AnyWindow, hopping, session_window, tumbling
 
 _NAMES = ("window", "session_window")
+_LENGTH = re.compile(r"\s*(?:interval\s+)?\d+\s*[a-z]", re.IGNORECASE)
 
 
 def is_windowed(select: exp.Select) -> bool:
     """Tell whether a SELECT groups by windows."""
-    return any(called(node) in _NAMES for node in grouped_by(select, "spark"))
+    nodes = _nodes(select)
+    for node in nodes:
+        _check_spelling(node)
+    return any(called(node) in _NAMES for node in nodes)
+
+
+def _check_spelling(node: exp.Expr) -> None:
+    """Refuse what is called much like a window and has a length as a window has."""
+    name, lengths = called(node), node.expressions[1:]
+    is_like = bool(name) and name not in _NAMES and any(one.is_string and _LENGTH.match(one.name) for one in lengths)
+    if is_like and (near := did_you_mean(name, _NAMES)):
+        raise Wrong(node, f"{name!r} is no window.{near}")
+
+
+def _nodes(select: exp.Select) -> list[exp.Expr]:
+    return resolved(select, lambda node: is_aggregate(node, "spark"))
 
 
 def group(select: exp.Select) -> Grouped:
     """Read what a SELECT groups by."""
     relation = relation_of(select)
     unqualified(select, relation)
-    nodes = list(grouped_by(select, "spark"))
+    nodes = _nodes(select)
     calls = [node for node in nodes if called(node) in _NAMES]
     if not calls:
         near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")

@@ -8,8 +8,12 @@ from typing import Any
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from muntin.errors import UnsupportedError
 from muntin.sqltext.dialects import SparkWindows
 from muntin.sqltext.pointing import Refused, unsupported
+
+_WHOLE = (exp.Column, exp.Func, exp.Literal, exp.Paren, exp.Var, exp.Filter, exp.Window)
+"""What needs no parentheses."""
 
 
 def spark_sql(node: exp.Expr) -> str:
@@ -54,7 +58,7 @@ def folded(node: exp.Expr) -> exp.Expr:
 
 def within(node: exp.Expr) -> exp.Expr:
     """Give a node that can stand within any other: in parentheses, unless it holds together by itself."""
-    return node if isinstance(node, exp.Column | exp.Func | exp.Literal | exp.Paren | exp.Var) else exp.Paren(this=node)
+    return node if isinstance(node, _WHOLE) else exp.Paren(this=node)
 
 
 def named(*parts: str) -> exp.Expr:
@@ -65,3 +69,24 @@ def named(*parts: str) -> exp.Expr:
 def column_of(parts: Sequence[Any]) -> exp.Column:
     """Make a column of its parts, the widest first."""
     return exp.Column(**dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False)))
+
+
+def parsed(sql: str) -> exp.Expr:
+    """Read Spark SQL that was written here: a query, or an expression."""
+    dialect = SparkWindows()
+    tokens = dialect.tokenize(sql)
+    if tokens[0].text in ("SELECT", "WITH", "("):
+        (tree,) = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
+        if isinstance(tree, exp.Query):
+            return tree
+    return parsed_order(sql).this  # type: ignore[no-any-return]
+
+
+def parsed_order(sql: str) -> exp.Expr:
+    """Read an expression with the direction that it is ordered in."""
+    dialect = SparkWindows()
+    parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
+    (tree,) = parser.parse_into(exp.Ordered, dialect.tokenize(sql), sql)
+    if tree is None:
+        raise UnsupportedError(f"{sql!r} is no expression.")
+    return tree

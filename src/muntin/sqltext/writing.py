@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel
 
-from muntin.duration import UNIT_NAMES, natural_unit
 from muntin.errors import QueryError, UnsupportedError
-from muntin.sqltext.dialects import DIALECTS, SparkWindows
+from muntin.sqltext.dialects import DIALECTS
 from muntin.sqltext.pointing import Refused
 from muntin.sqltext.reading import read
-from muntin.sqltext.spelling import within, written
-from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Call, Dialect, Input, Select, Statement
-from muntin.window import AnyWindow, Cumulating, Session, Snapshot, Window
+from muntin.sqltext.spelling import parsed, parsed_order, within, written
+from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Dialect, Input, Select, Statement
+from muntin.sqltext.wording import (
+    interval,
+    number_and_unit,
+    text_in_quotes,
+    unit_and_number,
+    words_of_call,
+    words_of_window,
+)
+from muntin.window import AnyWindow, Session, Snapshot, Window
 
 INPUT = "muntin_input"
 """The name of a query that a dialect cannot read in brackets."""
 
-_AZURE = {"stddev": "STDEV", "stddev_pop": "STDEVP", "variance": "VAR", "var_pop": "VARP"}
-_FLINK = {"first": "FIRST_VALUE", "last": "LAST_VALUE"}
 _ENDS: dict[Dialect, dict[str, str]] = {
     "azure": {"end": "System.Timestamp()"},
     "flink": {"start": "window_start", "end": "window_end"},
@@ -38,24 +41,24 @@ def write(what: Statement | Select, dialect: Dialect) -> str:
     >>> write(statement.selects[0], "spark")
     "SELECT MAX(`v`) AS `top` FROM `t` GROUP BY window(`ts`, '1 hours')"
     """
+    steps: dict[str, str] = {}
     if isinstance(what, Select):
-        text = _select(what, dialect)
+        text = _with(steps, _select(what, dialect, steps), dialect)
         _check([what], text, dialect)
         return text
     if not what.selects:
         if dialect != "spark" or what.spark is None:
             raise UnsupportedError(f"statement {what.name!r} has no windows: it is written in Spark SQL only.")
         return f"-- name: {what.name}\n{what.spark}"
-    text = (" UNION ALL " if dialect != "azure" else " UNION ").join(
-        _select(select, dialect) for select in what.selects
-    )
+    union = " UNION " if dialect == "azure" else " UNION ALL "
+    text = union.join([_select(select, dialect, steps) for select in what.selects])
     if what.order:
-        text += f" ORDER BY {', '.join(_expression(order, dialect) for order in what.order)}"
+        text += f" ORDER BY {', '.join(_written(parsed_order(order), dialect) for order in what.order)}"
     if what.limit is not None:
         if dialect == "azure":
             raise UnsupportedError("a query of Azure has no LIMIT. Write it in another dialect.")
         text += f" LIMIT {what.limit}"
-    text = f"-- name: {what.name}\n{text}"
+    text = f"-- name: {what.name}\n{_with(steps, text, dialect)}"
     _check(what.selects, text, dialect)
     return text
 
@@ -73,12 +76,18 @@ def _check(selects: Any, text: str, dialect: Dialect) -> None:
         )
 
 
-def _select(select: Select, dialect: Dialect) -> str:
+def _with(steps: dict[str, str], text: str, dialect: Dialect) -> str:
+    """Write steps, which are names by their queries, before a query."""
+    written = [f"{_identifier(name, dialect)} AS ({query})" for query, name in steps.items()]
+    return f"WITH {', '.join(written)} {text}" if steps else text
+
+
+def _select(select: Select, dialect: Dialect, steps: dict[str, str]) -> str:
     parts = _Parts(select, dialect)
-    before, relation = parts.relation()
+    relation = parts.relation(steps)
     items = ", ".join(parts.item(output.sql, output.name) for output in select.outputs)
     keys = [_expression(key, dialect) for key in select.keys]
-    text = f"{before}SELECT {items} FROM {relation}"
+    text = f"SELECT {items} FROM {relation}"
     if select.where is not None:
         text += f" WHERE {_expression(select.where, dialect)}"
     text += f" GROUP BY {', '.join([*keys, *parts.grouping()])}"
@@ -118,11 +127,11 @@ class _Parts:
                 prefix = names.format("")
                 if parts[0].startswith(prefix) and parts[0][len(prefix) :].isdecimal():
                     value: Any = values[int(parts[0][len(prefix) :])]
-                    tree = _tree(value) if isinstance(value, str) else _aggregate(value, self.dialect)
+                    tree = parsed(value) if isinstance(value, str) else words_of_call(value, self.dialect)
                     return tree if node.parent is None else within(tree)
             return node
 
-        return _written(_tree(sql).transform(change), self.dialect)
+        return _written(parsed(sql).transform(change), self.dialect)
 
     def _end(self, name: str) -> exp.Expr:
         words = _ENDS[self.dialect].get(name)
@@ -130,129 +139,68 @@ class _Parts:
             raise UnsupportedError(f"{self.dialect} has no words for the window's {name or 'start and end'}.")
         return exp.Var(this=words.format("session_window" if isinstance(self.window, Session) else "window"))
 
-    def relation(self) -> tuple[str, str]:
-        """Write what is read, and the steps before it."""
-        before, table = _steps(self.select.input, self.dialect)
+    def relation(self, steps: dict[str, str]) -> str:
+        """Write what is read; a query that needs a name is added to the steps."""
+        table = _table(self.select.input, self.dialect, steps)
         time = _expression(self.select.input.time, self.dialect)
         if self.dialect == "spark":
-            return before, table
+            return table
         if self.dialect == "azure":
-            return before, f"{table} TIMESTAMP BY {time}"
+            return f"{table} TIMESTAMP BY {time}"
         parts = ""
         if isinstance(self.window, Session) and self.select.keys:
             parts = f" PARTITION BY ({', '.join(_expression(key, self.dialect) for key in self.select.keys)})"
-        name, lengths = _lengths(self.window, "flink")
-        words = ", ".join(_interval(length) for length in lengths)
-        return before, f"TABLE({name}(TABLE {table}{parts}, DESCRIPTOR({time}), {words}))"
+        name, lengths = words_of_window(self.window, "flink")
+        words = ", ".join(interval(length) for length in lengths)
+        return f"TABLE({name}(TABLE {table}{parts}, DESCRIPTOR({time}), {words}))"
 
     def grouping(self) -> list[str]:
         """Write the windows as GROUP BY has them."""
         if self.dialect == "flink":
             return ["window_start", "window_end"]
         if self.dialect == "spark":
-            name, lengths = _lengths(self.window, "spark")
-            words = ", ".join(f"'{_number_and_unit(length, ' ')}s'" for length in lengths)
+            name, lengths = words_of_window(self.window, "spark")
+            words = ", ".join(f"'{number_and_unit(length, ' ')}s'" for length in lengths)
             return [f"{name}({_expression(self.select.input.time, 'spark')}, {words})"]
         definitions = [self._definition(window) for window in self.select.windows]
         if self.window.id is not None:
             pairs = zip(self.select.windows, definitions, strict=True)
-            definitions = [f"Window({_text(window.id or '')}, {definition})" for window, definition in pairs]
+            definitions = [f"Window({text_in_quotes(window.id or '')}, {definition})" for window, definition in pairs]
         alone = len(definitions) == 1 and self.window.id is None
         return definitions if alone else [f"Windows({', '.join(definitions)})"]
 
     def _definition(self, window: AnyWindow) -> str:
         if isinstance(window, Snapshot):
             return "SnapshotWindow()"
-        name, lengths = _lengths(window, "azure")
+        name, lengths = words_of_window(window, "azure")
         named = zip(
             ("Timeout",) if isinstance(window, Session) else ("Duration", "Hop", "Offset"), lengths, strict=False
         )
         if isinstance(window, Window) and window.is_tumbling:
             named = zip(("Duration", "Offset"), lengths, strict=False)
-        words = ", ".join(f"{one}({_unit_and_number(length)})" for one, length in named)
+        words = ", ".join(f"{one}({unit_and_number(length)})" for one, length in named)
         keys = ", ".join(_expression(key, "azure") for key in self.select.keys)
         over = f" OVER (PARTITION BY {keys})" if isinstance(window, Session) and keys else ""
         return f"{name}({words}){over}"
 
 
-def _lengths(window: AnyWindow, dialect: Dialect) -> tuple[str, list[int]]:
-    """Give the name of a window's function and its lengths, in the dialect's order."""
-    match window:
-        case Window():
-            tumbling, offset = window.is_tumbling, [window.offset] if window.offset else []
-            if dialect == "spark":
-                return "window", [window.range, *([window.slide] if offset or not tumbling else []), *offset]
-            if dialect == "azure":
-                name = "TumblingWindow" if tumbling else "HoppingWindow"
-                return name, [window.range, *([] if tumbling else [window.slide]), *offset]
-            if tumbling:
-                return "TUMBLE", [window.range, *offset]
-            return "HOP", [window.slide, window.range, *offset]
-        case Session() if window.longest is None:
-            return {"spark": "session_window", "azure": "SessionWindow", "flink": "SESSION"}[dialect], [window.gap]
-        case Cumulating() if dialect == "flink":
-            return "CUMULATE", [window.step, window.range, *([window.offset] if window.offset else [])]
-    raise UnsupportedError(f"{dialect} has no words for the window {window.label!r}. Write it in another dialect.")
-
-
-def _aggregate(call: Call, dialect: Dialect) -> exp.Expr:
-    """Write a call as a node of the dialect."""
-    arguments: list[exp.Expr] = [_tree(argument) for argument in call.arguments]
-    options = dict(call.options)
-    name = call.function.upper()
-    match call.function, dialect:
-        case "count_distinct", _:
-            return exp.Anonymous(this="COUNT", expressions=[exp.Distinct(expressions=arguments)])
-        case "count", _ if not arguments:
-            return exp.Anonymous(this="COUNT", expressions=[exp.Star()])
-        case "count_if", "flink":
-            count = exp.Anonymous(this="COUNT", expressions=[exp.Star()])
-            return exp.Filter(this=count, expression=exp.Where(this=arguments[0]))
-        case "percentile", "azure":
-            order = exp.Order(expressions=[exp.Ordered(this=arguments[0], nulls_first=True)])
-            return exp.Window(this=exp.Anonymous(this="PERCENTILE_CONT", expressions=[_number(options)]), order=order)
-        case "percentile", _:
-            return exp.Anonymous(this=name, expressions=[*arguments, _number(options)])
-    return exp.Anonymous(
-        this={"azure": _AZURE, "flink": _FLINK}.get(dialect, {}).get(call.function, name), expressions=arguments
-    )
-
-
-def _number(options: dict[str, Any]) -> exp.Expr:
-    return exp.Literal.number(format(Decimal(repr(options["fraction"])), "f"))
-
-
-def _steps(read_from: Input, dialect: Dialect) -> tuple[str, str]:
+def _table(read_from: Input, dialect: Dialect, steps: dict[str, str]) -> str:
     """Write what is read: a table, or a query in brackets or as a step before."""
-    query = _tree(read_from.sql)
+    query = parsed(read_from.sql)
     table = query.args["from_"].this if isinstance(query, exp.Select) and query.args.get("from_") else None
     plain = isinstance(table, exp.Table) and query == exp.Select(
         expressions=[exp.Star()], from_=exp.From(this=table.copy())
     )
     if plain and table is not None and not table.alias:
-        return "", _written(table, dialect)
+        return _written(table, dialect)
     text = _written(query, dialect)
     if dialect == "spark":
-        return "", f"({text})"
-    return f"WITH {_identifier(INPUT, dialect)} AS ({text}) ", _identifier(INPUT, dialect)
-
-
-def _tree(sql: str) -> exp.Expr:
-    """Read Spark SQL that was written here."""
-    dialect = SparkWindows()
-    parser = dialect.parser(error_level=ErrorLevel.IMMEDIATE)
-    tokens = dialect.tokenize(sql)
-    (tree,) = parser.parse(tokens, sql) if tokens[0].text in ("SELECT", "WITH", "(") else [None]
-    if not isinstance(tree, exp.Query):
-        (tree,) = parser.parse_into(exp.Ordered, tokens, sql)
-        tree = tree.this if isinstance(tree, exp.Ordered) and tree.args.get("desc") is None else tree
-    if tree is None:
-        raise UnsupportedError(f"{sql!r} is no expression.")
-    return tree
+        return f"({text})"
+    return _identifier(steps.setdefault(text, f"{INPUT}_{len(steps)}"), dialect)
 
 
 def _expression(sql: str, dialect: Dialect) -> str:
-    return _written(_tree(sql), dialect)
+    return _written(parsed(sql), dialect)
 
 
 def _written(node: exp.Expr, dialect: Dialect) -> str:
@@ -264,22 +212,3 @@ def _written(node: exp.Expr, dialect: Dialect) -> str:
 
 def _identifier(name: str, dialect: Dialect) -> str:
     return _written(exp.to_identifier(name, quoted=True), dialect)
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _number_and_unit(length: int, between: str) -> str:
-    unit = natural_unit([abs(length)])
-    return f"{length // unit}{between}{UNIT_NAMES[unit]}"
-
-
-def _unit_and_number(length: int) -> str:
-    unit = natural_unit([abs(length)])
-    return f"{UNIT_NAMES[unit]}, {length // unit}"
-
-
-def _interval(length: int) -> str:
-    unit = natural_unit([abs(length)])
-    return f"INTERVAL '{length // unit}' {UNIT_NAMES[unit].upper()}"

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from muntin.aggregates import Aggregate, Merge
+from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.expressions import Expression, Named
 from muntin.query import MEASURES, RESERVED, Query, QuerySet
@@ -54,18 +54,8 @@ class One:
 
     @property
     def periodic(self) -> bool:
-        """Whether all windows are on a grid of time, whichever rows there are."""
+        """Whether all windows are on a grid of time: rows of other queries do not move them."""
         return len(self.query.periodic) == len(self.query.windows)
-
-    @property
-    def custom(self) -> bool:
-        """Whether an aggregate is a user's own, which may see nulls."""
-        return any(asked.function.merge is Merge.CUSTOM for asked in self.aggregates)
-
-    @property
-    def conditional(self) -> bool:
-        """Whether other rows than its own may be there, if what is lifted from them is null."""
-        return self.periodic and not self.custom
 
 
 @dataclass(frozen=True)

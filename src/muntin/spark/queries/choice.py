@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from muntin.aggregates import Aggregate
+from muntin.aggregates import Aggregate, Merge
 from muntin.plan.physical.batch import WORTHWHILE, Bundle, choose
 from muntin.plan.physical.grouping import grouped
 from muntin.plan.physical.plans import Group, PhysicalPlan
@@ -111,7 +111,7 @@ def told(one: One) -> Reader:
 
 def divide(asked: Asked, strategy: str, given: Statistics | None) -> Division:
     """Divide queries into parts: those that can share nothing but their rows, and the others by cost."""
-    able = tuple(one for one in asked.ones if one.conditional)
+    able = tuple(one for one in asked.ones if one.periodic)
     pricing = Pricing(asked.only(able), given) if able else None
     foldable = tuple(one for one in able if pricing is not None and pricing.folds(one))
     rest = tuple(together([one for one in asked.ones if one not in foldable], strategy))
@@ -206,9 +206,9 @@ class Pricing:
         return self._looked.statistics(self._base.keys, [None])
 
     def folds(self, one: One) -> bool:
-        """Whether partials of a query's aggregates can be merged, and do not grow with the rows."""
+        """Whether partials of a query's aggregates can be merged in Spark SQL, and do not grow with the rows."""
         made = [self._recipes[anonymous(asked)] for asked in one.aggregates]
-        return all(recipe.mergeable and all(part.how.bounded for part in recipe.parts) for recipe in made)
+        return all(recipe.mergeable and all(_folds(part.how) for part in recipe.parts) for recipe in made)
 
     def best(self, ones: tuple[One, ...]) -> tuple[Part, ...]:
         """Give the cheapest way for some queries."""
@@ -297,6 +297,10 @@ class Pricing:
         asked = tuple(dict.fromkeys(anonymous(aggregate) for one in ones for aggregate in one.aggregates))
         shapes = frozenset.intersection(*(self._shapes[one] for one in asked))
         return choose(lambda some: Bundle(some, work, shapes), [asked], _windows(ones), "auto")
+
+
+def _folds(how: Merge) -> bool:
+    return how.bounded and how is not Merge.CUSTOM
 
 
 def _reading(plan: PhysicalPlan, ones: tuple[One, ...]) -> float:

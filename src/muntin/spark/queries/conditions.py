@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from muntin import names
 from muntin.aggregates import Aggregate, Merge
 from muntin.aggregates import functions as f
+from muntin.expressions import Named, column_named
 from muntin.query import MEASURES
 from muntin.spark.input.checking import quoted
 from muntin.spark.input.source import literal
@@ -61,7 +62,7 @@ class Conditions:
         alike = len({one.where for one in self.asked.ones}) == 1
         units: dict[tuple[object, ...], list[One]] = {}
         for one in self.asked.ones:
-            own = () if alike or one.conditional else (one.where, "alone")
+            own = () if alike or one.periodic else (one.where, "alone")
             units.setdefault((one.by, *own), []).append(one)
         return tuple(Unit(ones[0].by, tuple(ones)) for ones in units.values())
 
@@ -183,7 +184,8 @@ def conditional(aggregate: Aggregate, condition: str | None, time: str) -> Aggre
     if not columns:
         return f.count_if(F.expr(condition))
     if function.conditional:
-        return replace(aggregate, columns=(F.expr(f"({condition}) AND {quoted(str(columns[0]))}"),), name="")
+        both = f"({condition}) AND {quoted(str(columns[0]))}"
+        return replace(aggregate, columns=(column_named(F.expr(both), function.name),), name="")
     if function.merge in (
         Merge.EARLIER,
         Merge.LATER,
@@ -199,5 +201,5 @@ def typed_null(column: str) -> str:
     return f"CASE WHEN false THEN {column} END"
 
 
-def _where(condition: str, column: str) -> object:
-    return F.expr(f"CASE WHEN {condition} THEN {quoted(column)} END")
+def _where(condition: str, column: str) -> Named:
+    return column_named(F.expr(f"CASE WHEN {condition} THEN {quoted(column)} END"), "a condition")

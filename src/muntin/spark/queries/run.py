@@ -95,7 +95,8 @@ def _evaluated(df: DataFrame, asked: Asked, part: Part, kept: list[DataFrame]) -
         shared = Conditions(asked)
         rows = aggregate(**_asked_together(shared), statistics=part.figures)
         return _told(rows, {one.name: shared.projection(one) for one in part.ones}, kept)
-    base, frames = Fragments(asked, part.in_rows), {}
+    base = Fragments(asked, part.in_rows)
+    frames: dict[str, DataFrame] = {}
     partials = {group: _kept(base.parts(group.grids), len(base.units), kept) for group in part.groups}
     for unit, statistics in zip(base.units, part.statistics, strict=True):
         results = []

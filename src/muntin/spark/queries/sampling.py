@@ -47,7 +47,7 @@ class Looked:
         among = self._among(filters)
         share = float(among.mean()) if len(among) else 0.0
         codes = np.zeros(len(self.times), np.int64)
-        for code in (*(self.keys[key] for key in by), *(self.truths[name] for name in apart)):
+        for code in (*(self.keys[key] for key in by), *(self.truths[name].astype(np.int64) for name in apart)):
             codes = codes * _MIXING + code
         sample = np.column_stack([self.times, codes])[among]
         return of_sample(sample, max(len(sample), int(self.rows * share)), self.origin)

@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.sharing import SharingPlan
-from muntin.spark.input.checking import quoted
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
@@ -24,12 +23,10 @@ from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.stages import Together, named_selects, stages, together
 from muntin.spark.statements.tables import Tables
-from muntin.spark.statements.words import grouped_names, place_of
+from muntin.sqltext import place_of_name
 from muntin.sqltext.statement import Statement
 
 T = TypeVar("T")
-
-_OTHER_MEANING = "{!r} is the name of a column as well, and GROUP BY means that one"
 
 
 @dataclass(frozen=True)
@@ -122,8 +119,7 @@ class Stage:
         """
         _ = self._analysed  # what Spark refuses comes first
         plain = {it.name: it.reason for it in self.statements if not it.selects}
-        plain |= {it.name: _OTHER_MEANING.format(name) for it in self.statements if (name := self._two_meanings(it))}
-        windowed = [merged(statement) for statement in self.statements if statement.name not in plain]
+        windowed = [merged(statement) for statement in self.statements if statement.selects]
         try:
             return Settled(self._attempted(windowed, attempt), plain)
         except (QueryError, UnsupportedError, AnalysisException):
@@ -169,20 +165,6 @@ class Stage:
                     _ = frame.schema  # Spark Connect analyses only what it is asked for
         return analysed
 
-    def _two_meanings(self, statement: Statement) -> str:
-        """Give a name in GROUP BY that could be an output's and is a column's, which Spark takes it for; or nothing."""
-        if statement.dialect != "spark":
-            return ""
-        grouped = grouped_names(statement.text)
-        for select in statement.selects:
-            names = [it.name for it in select.outputs if it.name and it.name.lower() in grouped]
-            columns = {column.lower() for column in self.tables.query(select.input.sql).columns} if names else set()
-            keys = {key.lower() for key in select.keys}
-            for name in names:
-                if name.lower() in columns and quoted(name).lower() not in keys:
-                    return name
-        return ""
-
     def _attempted(
         self, statements: Iterable[Statement], attempt: Callable[[SharedInput], T]
     ) -> list[tuple[Together, T]]:
@@ -210,11 +192,12 @@ class Stage:
             return selected(statement, rows, None if plain is None else plain.schema, self.tables)
 
     def _pointing(self, statement: Statement) -> AbstractContextManager[None]:
-        return Text(self.text, statement.text, lambda: self._columns(statement), self.tables.known).pointing()
+        return Text(self.text, statement, lambda: self._columns(statement), self.tables.known).pointing()
 
     def _columns(self, statement: Statement) -> list[str]:
         """List the columns of what a statement reads, as far as Spark reads it."""
-        named = (name for name in self.tables.given if place_of(statement.text, name) is not None)
+        text, dialect = statement.text, statement.dialect
+        named = (name for name in self.tables.given if place_of_name(text, name, dialect) is not None)
         columns = [column for name in named for column in self.tables.given[name].columns]
         for select in statement.selects:
             with suppress(AnalysisException):

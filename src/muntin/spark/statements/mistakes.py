@@ -13,8 +13,8 @@ from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 
 from muntin.errors import QueryError, UnsupportedError
-from muntin.spark.statements.words import place_of
-from muntin.sqltext.pointing import did_you_mean, point
+from muntin.sqltext import did_you_mean, place_of_name, point
+from muntin.sqltext.statement import Statement
 
 _PART = re.compile(r"`((?:[^`]|``)*)`|[^.`]+")
 _QUOTED = re.compile(r"'((?:[^']|'')+)'")
@@ -55,7 +55,7 @@ class Text:
     """A statement within a text, and the names of columns and tables that it could have meant."""
 
     whole: str
-    own: str
+    statement: Statement
     columns: Callable[[], Iterable[str]]
     tables: Callable[[], Iterable[str]]
 
@@ -67,6 +67,8 @@ class Text:
         except AnalysisException as error:
             raise self.refusal(error) from error
         except (QueryError, UnsupportedError) as error:
+            if _PLACED.match(str(error)):
+                raise
             if isinstance(error.__cause__, AnalysisException) and _names(error.__cause__):
                 raise self.refusal(error.__cause__) from error
             raise self._pointed(error) from error
@@ -90,15 +92,16 @@ class Text:
 
     def _pointed(self, error: Exception) -> Exception:
         """Give an error with the place of the first name in quotes that the statement has."""
-        if _PLACED.match(message := str(error)):
-            return error
-        named = (name for name in _QUOTED.findall(message) if place_of(self.own, name) is not None)
-        return type(error)(self._at(next(named, ""), message))
+        named = (name for name in _QUOTED.findall(str(error)) if self._place(name) is not None)
+        return type(error)(self._at(next(named, ""), str(error)))
 
     def _at(self, name: str, message: str) -> str:
-        place = place_of(self.own, name)
-        place = max(self.own.find(name), 0) if place is None else place
-        return point(self.whole, max(self.whole.find(self.own), 0) + place, message)
+        own, place = self.statement.text, self._place(name)
+        place = max(own.find(name), 0) if place is None else place
+        return point(self.whole, max(self.whole.find(own), 0) + place, message)
+
+    def _place(self, name: str) -> int | None:
+        return place_of_name(self.statement.text, name, self.statement.dialect)
 
 
 def _names(error: AnalysisException) -> list[tuple[str, list[str]]]:

@@ -14,7 +14,7 @@ from muntin.spark.statements.job import Job
 from muntin.spark.statements.mistakes import quietly
 from muntin.spark.statements.plan import SqlPlan
 from muntin.spark.statements.tables import tables_of
-from muntin.sqltext.reading import read
+from muntin.sqltext import read
 from muntin.sqltext.statement import Boundaries, Dialect
 from muntin.window import Length
 

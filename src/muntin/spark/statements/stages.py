@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from muntin.spark.statements.words import place_of
+from muntin.sqltext import place_of_name
 from muntin.sqltext.statement import Boundaries, Input, Select, Statement
 
 
@@ -39,7 +39,7 @@ def stages(statements: Sequence[Statement], given: Iterable[str]) -> Iterator[li
 
 def _reads(statement: Statement, name: str) -> bool:
     if not statement.selects:
-        return place_of(statement.spark or "", name) is not None
+        return place_of_name(statement.spark or "", name, "spark") is not None
     return any(name.lower() == table.lower() for select in statement.selects for table in select.input.tables)
 
 
