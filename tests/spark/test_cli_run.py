@@ -221,16 +221,20 @@ def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
     assert err == ""
 
     write_csv(work / "arriving" / "3.csv", [late, last])
-    elsewhere, goes_on = commands(
+    (work / "one.sql").write_text("SELECT count(*) AS n FROM events GROUP BY window(ts, '1 hour')", encoding="utf-8")
+    elsewhere, goes_on, single = commands(
         work,
         (*command, "--output", "out", "--checkpoint", "other"),
         (*command, "--output", "out", "--trigger", "availableNow"),
+        ("run", "one.sql", *command[2:], "--trigger", "once"),
         width=120,
     )
     assert elsewhere[0] == 2
     assert "exists" in elsewhere[2]
     assert goes_on[0] == 0, goes_on[2]
     assert re.search(r"[1-9] late", goes_on[1])
+    assert single[0] == 0, single[2]
+    assert "1,202 events, 0 late, 1 micro-batch\n" in single[2]
     rows = ds.dataset(work / "out" / "low", partitioning="hive").to_table().to_pylist()
     expected = lows(first + second)
     assert len(rows) == len(expected)
