@@ -100,7 +100,7 @@ def test_what_queries_have_in_common_is_kept_once_and_released(spark: SparkSessi
     counts = [mt.Query("ts", "k int", "1 minute", mt.count(), where=f"few = {few}", name=str(few)) for few in range(4)]
 
     def kept() -> int:
-        return len(spark.sparkContext._jsc.getPersistentRDDs())  # type: ignore[union-attr]
+        return len(spark.sparkContext._jsc.getPersistentRDDs())
 
     before = kept()
     results = mt.evaluate(df, counts, strategy="conditions")

@@ -42,6 +42,7 @@ WRONG = [
     ("SELECT COUNT(*) FROM t GROUP BY TumblingWindow(mi, 1)", "t GROUP", "Write TIMESTAMP BY column after the table"),
     ("SELECT System.Timestamp() FROM t", "System", "Write TIMESTAMP BY column after the table"),
     ("SELECT COUNT(*) FROM t TIMESTAMP BY ts GROUP BY k", "k", "GROUP BY has no window"),
+    ("SELECT k, 1 + COUNT(*) FROM t TIMESTAMP BY ts", "COUNT", "aggregates need windows. Add GROUP BY"),
     ("SELECT COUNT(*) FROM t TIMESTAMP BY GROUP BY Tumbling(mi, 1)", "GROUP", "expected the event time"),
     ("SELECT COUNT(*) FROM t TIMESTAMP BY a TIMESTAMP BY b GROUP BY Tumbling(mi, 1)", "TIMESTAMP BY b", "stands twice"),
     # Spark

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from muntin.duration import Duration
-from muntin.sqltext.calls import called
+from muntin.sqltext.calls import called, is_aggregate
 from muntin.sqltext.dialects import OVER, PARTITION, TIME
 from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
 from muntin.sqltext.lengths import azure_length, azure_unit
@@ -22,8 +22,13 @@ _TOP = ("windows", "window", *_NAMES)
 
 
 def is_windowed(select: exp.Select) -> bool:
-    """Tell whether a SELECT groups at all: no query of Azure does without windows."""
-    return select.args.get("group") is not None
+    """Tell whether a SELECT groups or has aggregates: no query of Azure does so without windows."""
+    return select.args.get("group") is not None or _aggregate_in(select) is not None
+
+
+def _aggregate_in(select: exp.Select) -> exp.Expr | None:
+    calls = (node for item in select.expressions for node in item.find_all(exp.Anonymous))
+    return next((call for call in calls if is_aggregate(call, "azure")), None)
 
 
 def group(select: exp.Select) -> Grouped:
@@ -36,6 +41,11 @@ def group(select: exp.Select) -> Grouped:
         for node in nodes:
             if (name := called(_call(node))) and (near := did_you_mean(name, [*_SPELLED, "Windows"])):
                 refuse(node, f"{_call(node).name!r} is no window.{near}")
+        if not nodes:
+            refuse(
+                _aggregate_in(select),
+                "aggregates need windows. Add GROUP BY, such as GROUP BY TumblingWindow(minute, 5).",
+            )
         refuse(select.args["group"], "GROUP BY has no window. Add one, such as TumblingWindow(minute, 5).")
     if len(tops) > 1:
         refuse(tops[1], "GROUP BY has two windows. Write them as Windows(…, …).")

@@ -103,6 +103,7 @@ class AzureWindows(TSQL):
 
     TYPED_DIVISION = False
     SAFE_DIVISION = True
+    to_json_path = SparkWindows.to_json_path
 
     class Generator(SparkGenerator):
         """Quote names as Azure does."""

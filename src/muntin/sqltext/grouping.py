@@ -49,7 +49,11 @@ def check_clauses(select: exp.Select) -> None:
     for name, value in select.args.items():
         if value and name not in _READ:
             reason = _CLAUSES.get(name, f"it has {name.replace('_', ' ').strip().upper()}")
-            unsupported(_first(value) or select, f"a SELECT over windows takes no such clause: {reason}.", reason)
+            unsupported(
+                _first(value) or select,
+                f"a SELECT over windows takes no such clause: {reason}. Do it in a WITH step before.",
+                reason,
+            )
     group = select.args.get("group")
     for name, value in ({} if group is None else group.args).items():
         sets = name == "expressions" and any(isinstance(one, exp.Cube | exp.Rollup | exp.GroupingSets) for one in value)

@@ -45,6 +45,8 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     _check("boundaries", boundaries, get_args(Boundaries))
     if len(text) > LONGEST_TEXT:
         raise QueryError(f"the text has {len(text):,} characters. Use at most {LONGEST_TEXT:,}, in several calls.")
+    if text.startswith("\ufeff"):
+        text = " " + text[1:]  # files of some editors begin so
     spoken: Dialect = dialect or recognise(text)
     try:
         statements = tuple(_statements(text, spoken, boundaries))

@@ -9,8 +9,8 @@ from sqlglot import exp
 from muntin.duration import Duration
 from muntin.sqltext.calls import called, is_aggregate
 from muntin.sqltext.grouping import Grouped, made, relation_of, resolved, unqualified
-from muntin.sqltext.lengths import interval, text_length
-from muntin.sqltext.pointing import Wrong, did_you_mean, refuse, unsupported
+from muntin.sqltext.lengths import text_length
+from muntin.sqltext.pointing import Refused, Wrong, did_you_mean, refuse, unsupported
 from muntin.sqltext.spelling import folded, named
 from muntin.sqltext.statement import WINDOW
 from muntin.window import AnyWindow, hopping, session_window, tumbling
@@ -76,7 +76,9 @@ def _window(call: exp.Expr) -> tuple[exp.Expr, AnyWindow]:
 def _length(node: exp.Expr) -> Duration:
     if isinstance(node, exp.Literal) and node.is_string:
         return text_length(node, node.name)
-    return interval(node)
+    if isinstance(node, exp.Literal) and re.fullmatch(r"\d{1,18}", node.name):
+        return Duration(node.name)  # microseconds
+    raise Refused(node, "a length is expected here, such as '10 minutes'.", "a length of a window is no constant")
 
 
 def _reference(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
@@ -89,10 +91,7 @@ def _reference(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
         called(node) == name and folded(node) == folded(call)
     ):
         return named(WINDOW)
-    if called(node) == "window_time" and [_reference(one, call) for one in node.expressions] == [named(WINDOW)]:
-        last = exp.Interval(this=exp.Literal.string("1"), unit=exp.var("MICROSECOND"))
-        return exp.Sub(this=named(WINDOW, "end"), expression=last)
-    if called(node) in _NAMES:
+    if called(node) in (*_NAMES, "window_time"):
         unsupported(node, "another window is selected than grouped by.", "another window is selected than grouped by")
     return None
 
