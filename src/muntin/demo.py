@@ -1,4 +1,4 @@
-"""make demo: an IoT stream, two queries, the plan, the first rows, and the ratio to the plain Spark plan beside it."""
+"""make demo: an IoT stream, two queries and a file of SQL, the plans, rows, and the ratio to the plain Spark plan."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.syntax import Syntax
 from rich.table import Table
 
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.choices import Strategy
+from muntin.terminal import first_rows, show
 from muntin.window import Window
 
 ROWS = 3_000_000
@@ -79,6 +82,7 @@ def demo(console: Console | None = None, rows: int = ROWS) -> None:
         _show(out, df, "the factor-windows paper's query", PAPER_QUERY, low)
         summary = [mt.count("temperature"), mt.min("temperature"), mt.max("temperature"), mt.avg("temperature")]
         _show(out, df, "a dashboard of ten windows", DASHBOARD, summary)
+        _show_sql(out, df)
         spark.stop()
 
 
@@ -109,6 +113,22 @@ def _show(out: Console, df: DataFrame, title: str, windows: Iterable[Window], ag
         f"\n[bold green]Muntin {ours:.2f} s, plain Spark {plain:.2f} s: {plain / ours:.1f} times faster[/] "
         f"({len(asked['windows'])} windows, median of three)\n"
     )
+
+
+def _show_sql(out: Console, df: DataFrame) -> None:
+    """Evaluate the statements of a file together, as `muntin run demo.sql --input readings=…` does."""
+    text = files("muntin").joinpath("demo.sql").read_text(encoding="utf-8")
+    out.rule("[bold]a file of SQL: four statements, evaluated together")
+    out.print(Syntax(text, "sql", background_color="default", word_wrap=True))
+    results = mt.sql(text, spark=df.sparkSession, readings=df)
+    try:
+        for name, frame in results.items():
+            with _step(out, f"first rows of {name}"):
+                rows = first_rows(frame, 3)
+            show(out, rows, name)
+        out.print(results.plan.explain(), markup=False, highlight=False)
+    finally:
+        results.release()
 
 
 def _step(out: Console, text: str) -> AbstractContextManager[object]:

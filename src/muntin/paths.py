@@ -42,6 +42,20 @@ def existing(path: StrPath, what: str) -> Path:
     return absolute
 
 
+def is_remote(path: str) -> bool:
+    """Tell whether a path names another file system than the local one.
+
+    >>> is_remote("s3://bucket/events"), is_remote("file:///data/events"), is_remote("data/events")
+    (True, False, False)
+    """
+    return bool(_SCHEME.match(path)) and not _LOCAL.fullmatch(path)
+
+
+def local(path: str) -> Path:
+    """Give the file or folder of the local file system that a path names, whether it exists or not."""
+    return Path(_plain(path, "path")).expanduser().absolute()
+
+
 def url(place: Path) -> str:
     """Name a folder for Spark to write to, on the file system that Python sees and not on Spark's default one."""
     return f"file://{place}"

@@ -12,7 +12,7 @@ from tests.spark.patience import LONG, PAUSES, TOO_SLOW
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "times faster (10 windows"),
+        ((), "a file of SQL: four statements, evaluated together"),
         pytest.param(("--stream",), "All of them are rows of the batch result.", marks=pytest.mark.long),
     ],
     ids=["batch", "stream"],

@@ -66,7 +66,7 @@ def test_paths_that_are_no_checkpoints_are_refused(
         with pytest.raises(mt.QueryError, match=problem):
             mt.state(path, spark)
         told = CliRunner().invoke(main, ["state", str(path)])
-        assert (told.exit_code, problem in told.output) == (1, True)
+        assert (told.exit_code, problem in told.output) == (2, True)
 
 
 def test_state_is_read_from_any_path_or_through_a_link(replay: Replay) -> None:

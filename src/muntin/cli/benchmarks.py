@@ -1,4 +1,4 @@
-"""The muntin command: a thin shell over the API."""
+"""muntin bench: every experiment, and the report of all."""
 
 from __future__ import annotations
 
@@ -9,35 +9,12 @@ from typing import Any
 
 import click
 
-from muntin import __version__
-from muntin.choices import Algorithm
-from muntin.errors import MuntinError
-from muntin.paths import existing
-from muntin.plan import ALGORITHMS, plan
-from muntin.plan.show.html import to_page
-from muntin.registry import WindowRegistry
-
-FORMATS: dict[str, Callable[[Any], str]] = {
-    "text": lambda forest: forest.explain(),
-    "json": lambda forest: forest.to_json(),
-    "mermaid": lambda forest: forest.to_mermaid(),
-    "html": to_page,
-}
-
 RESULTS = Path("benchmarks/results")
 
 EXTRAS = ("duckdb", "matplotlib", "polars")
 """What only the benchmarks need; `muntin[bench]` installs it."""
 
 AT_LEAST_ONE = click.IntRange(min=1)
-
-
-@contextmanager
-def _errors_as_messages() -> Iterator[None]:
-    try:
-        yield
-    except MuntinError as error:
-        raise click.ClickException(str(error)) from error
 
 
 @contextmanager
@@ -51,124 +28,7 @@ def _extras_as_messages() -> Iterator[None]:
         raise click.ClickException(f"{error.name} is not installed. Run: pip install 'muntin[bench]'") from error
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="muntin")
-def main() -> None:
-    """Evaluate many window aggregates over one event stream together."""
-
-
-@main.command("plan")
-@click.argument("windows")
-@click.option(
-    "-a",
-    "--aggregate",
-    "aggregates",
-    multiple=True,
-    default=("min",),
-    show_default=True,
-    help="Aggregate function; repeat it for several.",
-)
-@click.option("--rate", default="1", show_default=True, help="Events per unit of time, or with a unit: '100/s'.")
-@click.option("--algorithm", default="best", show_default=True, type=click.Choice(list(ALGORITHMS)))
-@click.option("--horizon", help="Length over which costs are counted, or 'steady'.  [default: lcm of the ranges]")
-@click.option("--format", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)))
-def plan_command(
-    windows: str, aggregates: tuple[str, ...], rate: str, algorithm: Algorithm, horizon: str | None, form: str
-) -> None:
-    """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
-    with _errors_as_messages():
-        forest = plan(windows, aggregates, rate, algorithm, horizon)
-    click.echo(FORMATS[form](forest))
-
-
-@main.command("demo")
-@click.option("--rows", default=3_000_000, show_default=True, type=AT_LEAST_ONE, help="Events to make.")
-@click.option("--stream", is_flag=True, help="Run the dashboard on a stream instead, and show its progress.")
-def demo_command(rows: int, stream: bool) -> None:
-    """Run two queries over an IoT stream, with plans and the ratio to plain Spark."""
-    if stream:
-        from muntin.demo_stream import demo_stream
-
-        demo_stream(rows=rows)
-    else:
-        from muntin.demo import demo
-
-        demo(rows=rows)
-
-
-@main.group("windows")
-def windows() -> None:
-    """Add, remove and list the windows of a running query, kept in the folder REGISTRY."""
-
-
-_registry = click.argument("registry")
-
-
-@windows.command("add")
-@_registry
-@click.argument("window")
-@click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
-@click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
-def windows_add(registry: str, window: str, id: str | None, since: str | None) -> None:
-    """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
-    with _errors_as_messages():
-        click.echo(WindowRegistry(registry).add(window, id, since))
-
-
-@windows.command("remove")
-@_registry
-@click.argument("id")
-@click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
-def windows_remove(registry: str, id: str, until: str | None) -> None:
-    """Remove the window ID."""
-    with _errors_as_messages():
-        WindowRegistry(registry).remove(id, until)
-
-
-@windows.command("list")
-@_registry
-def windows_list(registry: str) -> None:
-    """List windows, and since when they count."""
-    with _errors_as_messages():
-        for one in WindowRegistry(existing(registry, "registry")).list():
-            click.echo(one)
-
-
-@main.command("state")
-@click.argument("checkpoint")
-def state_command(checkpoint: str) -> None:
-    """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
-    with _errors_as_messages():
-        folder = existing(checkpoint, "checkpoint")  # before Spark starts
-        from muntin.spark import session, state
-
-        spark = session(app="muntin state")
-        try:
-            for kept in state(folder, spark):
-                click.echo(f"operator {kept.operator}: {kept}")
-        finally:
-            spark.stop()
-
-
-@main.command("pictures")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs/pictures/windows"),
-    show_default=True,
-    help="Folder to write them to.",
-)
-def pictures_command(out: Path) -> None:
-    """Draw every kind of window, as docs/windows.md shows them."""
-    from muntin.plan.show.gallery import pictures
-
-    out.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures():
-        (out / f"{name}.svg").write_text(picture, encoding="utf-8")
-    click.echo(f"wrote {out}")
-
-
-@main.group("bench")
+@click.group("bench")
 def bench() -> None:
     """Repeat an experiment and write its result file."""
 

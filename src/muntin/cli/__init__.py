@@ -1,0 +1,33 @@
+"""The muntin command: a thin shell over the API."""
+
+from __future__ import annotations
+
+import click
+
+from muntin.cli.benchmarks import bench
+from muntin.cli.demos import demo_command
+from muntin.cli.plans import pictures_command, plan_command
+from muntin.cli.queries.commands import explain_command, run_command
+from muntin.cli.registries import state_command, windows
+from muntin.version import __version__
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="muntin")
+def main() -> None:
+    """Evaluate many window aggregates over one event stream together."""
+
+
+for command in (
+    run_command,
+    explain_command,
+    plan_command,
+    demo_command,
+    windows,
+    state_command,
+    pictures_command,
+    bench,
+):
+    main.add_command(command)

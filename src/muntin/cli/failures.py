@@ -1,0 +1,129 @@
+"""How a command ends when something is wrong: with a message and an exit code; with a traceback only if asked for.
+
+Exit code 2 is a mistake of the user, which the message says how to mend; 1 is a failure of Spark, or a defect.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from muntin.errors import InternalError, MuntinError
+
+log = logging.getLogger(__name__)
+
+MISTAKE, FAILED, INTERRUPTED = 2, 1, 130
+
+_ERROR_CLASS = re.compile(r"^\[[A-Z_.0-9]+\]\s*")
+_SQLSTATE = re.compile(r"\s*SQLSTATE: \w+")
+_JAVA = re.compile(r"^(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): ")
+
+
+class Mistake(click.ClickException):
+    """The end of a command that was asked for something wrong."""
+
+    exit_code = MISTAKE
+
+
+class Interrupted(click.ClickException):
+    """The end of a command that Ctrl-C stopped before it was done."""
+
+    exit_code = INTERRUPTED
+
+
+@contextmanager
+def errors_as_messages(debug: bool = False) -> Iterator[None]:
+    """End a command with Muntin's own errors as messages."""
+    try:
+        yield
+    except MuntinError as error:
+        if debug:
+            traceback.print_exc()
+        raise _ended(*_own(error)) from error
+
+
+@contextmanager
+def all_errors_as_messages(debug: bool = False) -> Iterator[None]:
+    """End a command with every error as a message, those of Spark and of the operating system included."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise
+    except KeyboardInterrupt as error:
+        raise Interrupted("interrupted.") from error
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        log.debug("the command fails", exc_info=error)
+        raise _ended(*told(error)) from error
+
+
+def told(error: Exception) -> tuple[str, int]:
+    """Say in a message what an error means for the user, and give the exit code.
+
+    >>> told(FileNotFoundError(2, "No such file or directory", "a.sql"))
+    ("[Errno 2] No such file or directory: 'a.sql'", 2)
+    """
+    if isinstance(error, MuntinError):
+        return _own(error)
+    if isinstance(error, OSError) and not _of_spark(error):
+        return str(error), MISTAKE
+    if _of_spark(error):
+        return _of_analysis(error) or ("\n".join((f"Spark failed: {reason(error)}", *_notes(error))), FAILED)
+    name = type(error).__name__
+    return f"{name}: {error}\nThis is a defect of Muntin. Please report it, with what --debug shows.", FAILED
+
+
+def reason(error: BaseException) -> str:
+    r"""Give the lines of Spark's error that say what is wrong, without the traces of Java and Python.
+
+    >>> reason(ValueError("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\nJVM stacktrace: …"))
+    'Division by zero.'
+    """
+    lines = str(error).split("\n\nJVM stacktrace")[0].split("\nJVM stacktrace")[0].splitlines()
+    causes = [line for line in lines if _JAVA.match(line)]
+    text = causes[-1] if causes else next((line for line in lines if line.strip()), type(error).__name__)
+    text = _SQLSTATE.sub("", _ERROR_CLASS.sub("", _JAVA.sub("", text.strip())))
+    return text.rstrip(" ;")
+
+
+def _ended(message: str, code: int) -> click.ClickException:
+    return Mistake(message) if code == MISTAKE else click.ClickException(message)
+
+
+def _own(error: MuntinError) -> tuple[str, int]:
+    if isinstance(error, InternalError):
+        return f"{error}\nThis is a defect of Muntin. Please report it, with what --debug shows.", FAILED
+    return str(error), MISTAKE
+
+
+def _notes(error: Exception) -> list[str]:
+    return getattr(error, "__notes__", [])
+
+
+def _of_analysis(error: Exception) -> tuple[str, int] | None:
+    """Take what Spark finds wrong in a query before it runs for a mistake of the user."""
+    import pyspark.errors
+
+    return (reason(error), MISTAKE) if isinstance(error, pyspark.errors.AnalysisException) else None
+
+
+def _of_spark(error: Exception) -> bool:
+    """Tell whether Spark, or the way to it, raised an error; it has not if it was never loaded."""
+    known: list[Any] = []
+    if "pyspark" in sys.modules:
+        import pyspark.errors
+
+        known.append(pyspark.errors.PySparkException)
+    if "py4j" in sys.modules:
+        from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+        known += [Py4JError, ConnectionError]  # the latter where the JVM is gone
+    return isinstance(error, tuple(known))

@@ -1,0 +1,63 @@
+"""muntin plan and muntin pictures: what needs no Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from muntin.choices import Algorithm
+from muntin.cli.failures import errors_as_messages
+from muntin.plan import ALGORITHMS, plan
+from muntin.plan.show.html import to_page
+
+FORMATS: dict[str, Callable[[Any], str]] = {
+    "text": lambda forest: forest.explain(),
+    "json": lambda forest: forest.to_json(),
+    "mermaid": lambda forest: forest.to_mermaid(),
+    "html": to_page,
+}
+
+
+@click.command("plan")
+@click.argument("windows")
+@click.option(
+    "-a",
+    "--aggregate",
+    "aggregates",
+    multiple=True,
+    default=("min",),
+    show_default=True,
+    help="Aggregate function; repeat it for several.",
+)
+@click.option("--rate", default="1", show_default=True, help="Events per unit of time, or with a unit: '100/s'.")
+@click.option("--algorithm", default="best", show_default=True, type=click.Choice(list(ALGORITHMS)))
+@click.option("--horizon", help="Length over which costs are counted, or 'steady'.  [default: lcm of the ranges]")
+@click.option("--format", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)))
+def plan_command(
+    windows: str, aggregates: tuple[str, ...], rate: str, algorithm: Algorithm, horizon: str | None, form: str
+) -> None:
+    """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
+    with errors_as_messages():
+        forest = plan(windows, aggregates, rate, algorithm, horizon)
+    click.echo(FORMATS[form](forest))
+
+
+@click.command("pictures")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("docs/pictures/windows"),
+    show_default=True,
+    help="Folder to write them to.",
+)
+def pictures_command(out: Path) -> None:
+    """Draw every kind of window, as docs/windows.md shows them."""
+    from muntin.plan.show.gallery import pictures
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name, picture in pictures():
+        (out / f"{name}.svg").write_text(picture, encoding="utf-8")
+    click.echo(f"wrote {out}")

@@ -1,0 +1,168 @@
+"""The options of muntin run and muntin explain, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import click
+
+from muntin.duration import parse_duration
+from muntin.errors import QueryError
+from muntin.sqltext.statement import Boundaries, Dialect
+
+ResultFormat = Literal["parquet", "csv", "json", "delta", "table"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is common to both commands: the statements, their inputs, and the Spark that reads them."""
+
+    file: str
+    inputs: tuple[str, ...] = ()
+    input_formats: tuple[str, ...] = ()
+    schemas: tuple[str, ...] = ()
+    stream: bool = False
+    dialect: Dialect | None = None
+    boundaries: Boundaries | None = None
+    watermark: str | None = None
+    master: str | None = None
+    conf: tuple[str, ...] = ()
+    verbose: int = 0
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Asked):
+    """What muntin run is asked for."""
+
+    output: str | None = None
+    form: ResultFormat | None = None
+    rows: int = 20
+    overwrite: bool = False
+    checkpoint: str | None = None
+    trigger: str | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain(Asked):
+    """What muntin explain is asked for."""
+
+    form: str = "text"
+
+
+def _stacked(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+asked_options = _stacked(
+    click.argument("file", metavar="FILE"),
+    click.option(
+        "-i",
+        "--input",
+        "inputs",
+        multiple=True,
+        metavar="NAME=PATH",
+        help="A table that statements read: a file, a folder, or kafka://HOST:PORT/TOPIC. Repeat it for several.",
+    ),
+    click.option(
+        "--input-format",
+        "input_formats",
+        multiple=True,
+        metavar="[NAME=]FORMAT",
+        help="parquet, csv, json or delta, where the names of files do not tell.",
+    ),
+    click.option(
+        "--schema",
+        "schemas",
+        multiple=True,
+        metavar="[NAME=]COLUMNS",
+        help="Columns of an input, such as 'ts TIMESTAMP, value DOUBLE', where its files do not tell.",
+    ),
+    click.option("--stream", is_flag=True, help="Read inputs as streams: folders that files arrive in, or topics."),
+    click.option("--dialect", type=click.Choice(get_args(Dialect)), help="Whose SQL it is.  [default: as it looks]"),
+    click.option(
+        "--boundaries",
+        type=click.Choice(get_args(Boundaries)),
+        help="Which end belongs to a window.  [default: (] in Azure's dialect, else [)]",
+    ),
+    click.option("--watermark", metavar="LENGTH", help="How late rows of a stream may be, such as '10 minutes'."),
+    click.option("--master", metavar="URL", help="Spark's master.  [default: all cores of this machine]"),
+    click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark. Repeat it for several."),
+    click.option("-v", "--verbose", count=True, help="Log what is done; -vv for more, and for Spark's own log."),
+    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+)
+
+run_options = _stacked(
+    asked_options,
+    click.option("-o", "--output", metavar="FOLDER", help="Where results go, each statement into a folder below it."),
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(get_args(ResultFormat)),
+        help="How results are written; table prints them.  [default: parquet with --output, else table]",
+    ),
+    click.option(
+        "--rows", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table that are printed."
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace results of an earlier run."),
+    click.option(
+        "--checkpoint",
+        metavar="FOLDER",
+        help="Where a stream keeps how far it is, so that it can go on.  [default: _checkpoint in the output]",
+    ),
+    click.option(
+        "--trigger",
+        metavar="WHEN",
+        help="availableNow and once read what is there, and end; '10 seconds' reads so often, for ever.  "
+        "[default: as soon as events are there, for ever]",
+    ),
+    click.option("--explain", is_flag=True, help="Print the whole plan before it runs."),
+)
+
+
+def trigger_of(text: str | None) -> dict[str, Any]:
+    """Read --trigger as Spark takes it; nothing for a micro-batch after the other.
+
+    >>> trigger_of("availableNow"), trigger_of("10 seconds"), trigger_of(None)
+    ({'availableNow': True}, {'processingTime': '10000 milliseconds'}, {})
+    """
+    if text is None:
+        return {}
+    match text.replace("-", "").replace("_", "").lower():
+        case "availablenow":
+            return {"availableNow": True}
+        case "once":
+            return {"once": True}
+    try:
+        length = parse_duration(text)
+    except QueryError as error:
+        raise QueryError(
+            f"--trigger {text!r} is no time. Write availableNow, once, or a time: '10 seconds'."
+        ) from error
+    return {"processingTime": f"{length // 1000} milliseconds"}
+
+
+def check(run: Run) -> None:
+    """Refuse options that do not go together."""
+    if not run.stream:
+        for option, value in (
+            ("--checkpoint", run.checkpoint),
+            ("--trigger", run.trigger),
+            ("--watermark", run.watermark),
+        ):
+            if value is not None:
+                raise QueryError(f"{option} is for streams. Add --stream, or leave it out.")
+    if run.form == "table" and run.output is not None:
+        raise QueryError("--format table prints results, and --output is for files. Leave out one of them.")
+    if run.form not in (None, "table") and run.output is None:
+        raise QueryError(f"--format {run.form} needs a folder to write to. Add --output FOLDER.")
+    if run.overwrite and run.output is None:
+        raise QueryError("--overwrite is for files. Add --output FOLDER, or leave it out.")

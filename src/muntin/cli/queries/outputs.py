@@ -1,0 +1,150 @@
+"""Where results go: a folder for every statement, none of them taken, checked before Spark starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from muntin.errors import QueryError
+from muntin.paths import StrPath, folder
+
+CHECKPOINT = "_checkpoint"
+"""Where a stream keeps how far it is, if nothing else is said: a folder beside those of its statements."""
+QUERY = "_query"
+"""The file with the id of the query that writes a folder; Spark does not read files with such names."""
+BATCH = "muntin_batch"
+"""The partition column that the number of a micro-batch is kept in."""
+
+_LONGEST = 100
+_UNSAFE = re.compile(r"[^\w.-]+")
+_RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{BATCH}=\d+|\..*\.crc")
+"""What Spark and Muntin put into the folder of a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The folder of every statement, and of a stream its checkpoint."""
+
+    folders: Mapping[str, Path]
+    checkpoint: Path | None = None
+    outdated: tuple[Path, ...] = ()
+    """Folders of an earlier run, which --overwrite gives up."""
+
+    def clear(self) -> None:
+        """Remove what an earlier run has left, just before new results are written."""
+        for place in self.outdated:
+            shutil.rmtree(place)
+
+
+def batch_outputs(output: StrPath, names: Iterable[str], inputs: Iterable[Path] = (), *, overwrite: bool) -> Outputs:
+    """Give every statement its folder; refuse what is there already, unless it may be overwritten."""
+    folders = _folders(output, names, inputs)
+    outdated = tuple(_outdated(folders.values(), overwrite=overwrite))
+    return Outputs(folders, outdated=outdated)
+
+
+def stream_outputs(
+    output: StrPath,
+    names: Iterable[str],
+    inputs: Iterable[Path] = (),
+    *,
+    checkpoint: StrPath | None = None,
+    overwrite: bool = False,
+) -> Outputs:
+    """Give every statement its folder; a stream goes on in those that its checkpoint has written."""
+    folders = _folders(output, names, inputs)
+    own = folder(output, "output") / CHECKPOINT
+    kept = own if checkpoint is None else folder(checkpoint, "checkpoint")
+    query = query_of(kept)
+    if overwrite:
+        if query and kept != own:
+            raise QueryError(
+                f"checkpoint {kept} continues a stream, and --overwrite begins anew. "
+                "Remove the checkpoint, or leave out --overwrite."
+            )
+        query = ""
+    if query:
+        for name, place in folders.items():
+            _continues(name, place, kept, query)
+        return Outputs(folders, kept)
+    outdated = tuple(_outdated(folders.values(), overwrite=overwrite))
+    return Outputs(folders, kept, (*outdated, kept) if overwrite and kept == own and kept.exists() else outdated)
+
+
+def query_of(checkpoint: Path) -> str:
+    """Give the id of the query that a checkpoint belongs to; nothing if no query has begun in it."""
+    try:
+        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def safe_names(names: Iterable[str]) -> dict[str, str]:
+    """Make names of folders from names of statements: no two alike on any file system, none hidden from Spark.
+
+    >>> safe_names(["low", "../low", "LOW", "a=b/c", "_x", "…", "größe"]).values()
+    dict_values(['low', 'low_2', 'LOW_3', 'a_b_c', 'x', 'statement', 'größe'])
+    """
+    taken: set[str] = set()
+    safe = {}
+    for name in names:
+        plain = _UNSAFE.sub("_", name)[:_LONGEST].strip("._-") or "statement"
+        number, own = 1, plain
+        while own.lower() in taken:
+            number += 1
+            own = f"{plain}_{number}"
+        taken.add(own.lower())
+        safe[name] = own
+    return safe
+
+
+def _folders(output: StrPath, names: Iterable[str], inputs: Iterable[Path]) -> dict[str, Path]:
+    top = folder(output, "output")
+    nearest = next(place for place in (top, *top.parents) if place.exists())
+    if not os.access(nearest, os.W_OK):
+        raise QueryError(
+            f"output {os.fspath(output)!r} cannot be written: {nearest} is read-only. Choose another folder."
+        )
+    folders = {name: top / safe for name, safe in safe_names(names).items()}
+    for place in folders.values():
+        for input in inputs:
+            one, other = place.resolve(), input.resolve()
+            if one == other or one in other.parents or other in one.parents:
+                raise QueryError(f"output {place} is where input {input} is read from. Choose another folder.")
+    return folders
+
+
+def _outdated(folders: Iterable[Path], *, overwrite: bool) -> Iterator[Path]:
+    """Yield the folders that are there already; refuse them unless they may be overwritten, and hold results."""
+    for place in folders:
+        if not place.exists():
+            continue
+        if not place.is_dir():
+            raise QueryError(f"output {place} is a file. Move it, or choose another --output.")
+        inner = [file.name for file in place.iterdir()]
+        if inner and not overwrite:
+            raise QueryError(f"output {place} exists. Choose another --output, or replace it with --overwrite.")
+        if foreign := [name for name in inner if not _RESULT.fullmatch(name)]:
+            raise QueryError(
+                f"output {place} holds {foreign[0]!r}, which is no result of muntin run, so --overwrite "
+                "leaves the folder alone. Choose another --output, or remove the folder yourself."
+            )
+        yield place
+
+
+def _continues(name: str, place: Path, checkpoint: Path, query: str) -> None:
+    """Refuse a folder that another query than that of the checkpoint has written."""
+    if not place.exists() or not any(place.iterdir()):
+        return
+    record = place / QUERY
+    owner = record.read_text(encoding="utf-8").strip() if record.exists() else ""
+    if owner != query:
+        raise QueryError(
+            f"output {place} of {name!r} was not written by the stream that checkpoint {checkpoint} continues. "
+            "Choose another --output, or another --checkpoint."
+        )
