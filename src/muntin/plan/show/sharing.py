@@ -62,7 +62,8 @@ def _share(share: Share, top: Box) -> Iterator[Box]:
             moved[box] = replace(box, above=moved[box.above]) if box.above is not None else box
             yield moved[box]
     for query in share.queries:
-        yield Box("query", f"query {query.name}", above, figures=tuple(_told(query)))
+        called = query.name if query.name.startswith("query ") else f"query {query.name}"
+        yield Box("query", called, above, figures=tuple(_told(query)))
 
 
 def _counts(share: Share) -> Iterator[Figure]:
