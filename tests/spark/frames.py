@@ -45,13 +45,17 @@ def _grid(rows: Sequence[Row], length: int, slide: int, offset: int) -> tuple[in
     return first, rows[-1]["t"] + 1, slide
 
 
-def sessions(rows: Sequence[Row], gap: int, longest: int = 10**18) -> Iterator[Frame]:
+def sessions(rows: Sequence[Row], gap: int, longest: int = 10**18, aligned: bool = False) -> Iterator[Frame]:
+    def bound(session: list[Row]) -> int:
+        end = session[0]["t"] + longest
+        return int(-(-end // longest) * longest if aligned else end)
+
     def end(session: list[Row]) -> int:
-        return int(min(session[-1]["t"] + gap, session[0]["t"] + longest))
+        return int(min(session[-1]["t"] + gap, bound(session)))
 
     session: list[Row] = []
     for row in rows:
-        if session and (row["t"] > session[-1]["t"] + gap or row["t"] >= session[0]["t"] + longest):
+        if session and (row["t"] > session[-1]["t"] + gap or row["t"] >= bound(session)):
             yield Frame(session[0]["t"], end(session), session)
             session = []
         session = [*session, row]
@@ -152,6 +156,9 @@ def definitions(zero: int) -> Mapping[Any, Definition]:
         mt.hopping("30 s", "7 s", offset="3 s"): partial(periodic, length=30 * S, slide=7 * S, offset=3 * S),
         mt.session_window("5 s"): partial(sessions, gap=5 * S),
         mt.session_window("9 s", longest="20 s"): partial(sessions, gap=9 * S, longest=20 * S),
+        mt.session_window("9 s", longest="20 s", aligned=True): partial(
+            sessions, gap=9 * S, longest=20 * S, aligned=True
+        ),
         mt.tumbling(mt.rows(4)): partial(counts, length=4, slide=4),
         mt.hopping(mt.rows(7), mt.rows(3)): partial(counts, length=7, slide=3),
         mt.hopping(10, 5, on="km"): partial(measures, column="km", length=10, slide=5),

@@ -38,6 +38,7 @@ def windows() -> list[Any]:
         mt.session_window("30 s"),
         mt.session_window("2 minutes"),
         mt.session_window("40 s", longest="2 minutes"),
+        mt.session_window("40 s", longest="2 minutes", aligned=True),
         mt.tumbling(mt.rows(4)),
         mt.hopping(mt.rows(7), mt.rows(3)),
         mt.hopping(10, 5, on="km"),

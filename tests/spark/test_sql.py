@@ -158,6 +158,36 @@ def test_azure_sessions_snapshots_and_offsets(spark: SparkSession) -> None:
         assert_same(mt.sql(f"{selects} GROUP BY DeviceID, {hop}", i=given), wanted, kind)
 
 
+def test_azure_looks_at_the_longest_duration_of_a_session_by_its_clock(spark: SparkSession) -> None:
+    minutes = (1, 4, 7, 10, 12, 14, 15, 30, 31, 34, 35, 36, 39, 40, 55)
+    rows = [(f"2024-05-01 09:{minute:02}:00", minute) for minute in minutes]
+    df = spark.createDataFrame(rows, "at string, m int").withColumn("ts", F.to_timestamp("at"))
+    text = (
+        "SELECT System.Timestamp() AS t, MIN(m) AS a, MAX(m) AS z FROM i TIMESTAMP BY ts "
+        "GROUP BY Windows(Window('s', SessionWindow(minute, 3, 5)), Window('h', TumblingWindow(hour, 1)))"
+    )
+    expected = {  # by hand: a session ends at the first multiple of 5 minutes at which it is as long, or after a gap
+        "(]": [(10, 1, 10), (18, 12, 15), (35, 30, 35), (43, 36, 40), (58, 55, 55), (60, 1, 55)],
+        "[)": [
+            (10, 1, 7),
+            (15, 10, 14),
+            (18, 15, 15),
+            (35, 30, 34),
+            (40, 35, 39),
+            (43, 40, 40),
+            (58, 55, 55),
+            (60, 1, 55),
+        ],
+    }
+    for boundaries, wanted in expected.items():
+        for kind in ("timestamp", "timestamp_ntz"):
+            result = mt.sql(text, boundaries=boundaries, i=df.withColumn("ts", F.col("ts").cast(kind)))  # type: ignore[arg-type]
+            since = F.col("t").cast("timestamp_ntz") - F.lit("2024-05-01 09:00:00").cast("timestamp_ntz")
+            micros = since.cast("interval second").cast("decimal(18, 6)") * 1_000_000
+            told = result.select((micros / 60_000_000).cast("double").alias("t"), "a", "z").collect()
+            assert sorted(map(tuple, told)) == wanted, f"{boundaries} {kind}"
+
+
 SPARK = [
     "SELECT window, min(T), max(T) FROM events GROUP BY window(EntryTime, '10 minutes')",
     "SELECT DeviceID, window.start, window.end AS e, sum(n), avg(price), count(*) FROM events "

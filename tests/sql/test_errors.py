@@ -87,7 +87,6 @@ def test_an_error_points_to_the_place_and_says_what_is_meant(text: str, at: str,
 NOT_DONE = [
     (AZURE + "SlidingWindow(minute, 5)", "SlidingWindow", "mt.rolling"),
     (AZURE + "Windows(Sliding(Duration(minute, 5)))", "Sliding", "mt.rolling"),
-    (AZURE + "SessionWindow(minute, 5, 10) OVER (PARTITION BY k)", "SessionWindow", "mt.session_window('5m', longest='10m')"),
     (AZURE + "SessionWindow(minute, 5)", "SessionWindow", "OVER (PARTITION BY key)"),
     ("SELECT CollectTop(2) OVER (ORDER BY v) FROM t TIMESTAMP BY ts GROUP BY Tumbling(mi, 1)", "CollectTop", "COLLECTTOP is not"),
     ("SELECT Collect() FROM t TIMESTAMP BY ts GROUP BY Tumbling(mi, 1)", "Collect", "COLLECT is not done"),

@@ -101,7 +101,7 @@ def _named(window: Any, id: str) -> Any:
     kind = {"periodic": Window, "session": Session, "snapshot": Snapshot}[fields.pop("kind", "periodic")]
     if kind is Window:
         return Window(window.range, window.slide, window.offset, id)
-    return Session(window.gap, None, id) if kind is Session else Snapshot(id)
+    return Session(window.gap, id=id) if kind is Session else Snapshot(id)
 
 
 FUNCTIONS: dict[Dialect, list[str]] = {

@@ -148,13 +148,7 @@ def _session(node: exp.Expr, lengths: dict[str, Duration], id: str | None, keys:
             "SessionWindow(…) OVER (PARTITION BY key).",
         )
     gap, longest = lengths["timeout"], lengths.get("maxduration")
-    if longest is not None:
-        unsupported(
-            node,
-            "Azure ends a long session only where its clock shows a multiple of the maximum duration, which "
-            f"is not done here. Leave it out, or use mt.session_window('{gap}', longest='{longest}') in Python.",
-        )
-    return made(node, lambda: session_window(gap, id=id))
+    return made(node, lambda: session_window(gap, longest, aligned=longest is not None, id=id))
 
 
 def _lengths(call: exp.Expr, names: tuple[str, ...]) -> dict[str, Duration]:

@@ -32,6 +32,8 @@ def words_of_window(window: AnyWindow, dialect: Dialect) -> tuple[str, list[int]
             return "HOP", [window.slide, window.range, *offset]
         case Session() if window.longest is None:
             return {"spark": "session_window", "azure": "SessionWindow", "flink": "SESSION"}[dialect], [window.gap]
+        case Session() if window.longest is not None and window.aligned and dialect == "azure":
+            return "SessionWindow", [window.gap, window.longest]
         case Cumulating() if dialect == "flink":
             return "CUMULATE", [window.step, window.range, *([window.offset] if window.offset else [])]
     raise UnsupportedError(f"{dialect} has no words for the window {window.label!r}. Write it in another dialect.")

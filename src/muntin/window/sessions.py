@@ -7,32 +7,44 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from muntin.duration import Duration
+from muntin.errors import QueryError
 from muntin.window.kind import Instance, Kind
-from muntin.window.lengths import Length, check_id, duration
+from muntin.window.lengths import Length, check_id, duration, of_window
 
 
 @dataclass(frozen=True, slots=True)
 class Session(Kind):
     """Rows none of which comes more than a gap after the one before; it ends one gap after its last row, as in Spark.
 
-    A session that has a longest length ends there, and the row that comes then begins the next one.
+    A session that has a longest length ends there, and the row that comes then begins the next one. An aligned one is
+    looked at only where the clock shows a multiple of that length, and ends at the first such time at which it is as
+    long: Azure Stream Analytics does so.
 
     >>> [instance[:4] for instance in Session("4 us").over([0, 1, 2, 6, 7, 15])]
     [(0, 11, 0, 5), (15, 19, 5, 6)]
     >>> [instance[:4] for instance in Session("4 us", longest="6 us").over([0, 3, 5, 7, 9])]
     [(0, 6, 0, 3), (7, 13, 3, 5)]
+    >>> [instance[:4] for instance in Session("4 us", longest="6 us", aligned=True).over([1, 4, 7, 10, 12, 13])]
+    [(1, 12, 0, 4), (12, 17, 4, 6)]
     """
 
     kind: ClassVar[str] = "session"
 
     gap: Duration
     longest: Duration | None
+    aligned: bool
+    """Whether the longest length is looked at only at its multiples."""
     id: str | None = field(default=None, compare=False)
 
-    def __init__(self, gap: Length, longest: Length | None = None, id: str | None = None) -> None:
+    def __init__(
+        self, gap: Length, longest: Length | None = None, aligned: bool = False, id: str | None = None
+    ) -> None:
         check_id(id)
+        if aligned and longest is None:
+            raise QueryError(f"a session is aligned by its longest length{of_window(id)}. Give longest='1 hour', say.")
         object.__setattr__(self, "gap", duration("gap", gap, id))
         object.__setattr__(self, "longest", None if longest is None else duration("longest", longest, id))
+        object.__setattr__(self, "aligned", bool(aligned))
         object.__setattr__(self, "id", id)
 
     @property
@@ -42,13 +54,14 @@ class Session(Kind):
         >>> Session("30 min", "4 hours").label
         'session 30m up to 4h'
         """
-        return f"session {self.gap}" + ("" if self.longest is None else f" up to {self.longest}")
+        upto = "" if self.longest is None else f" up to {self.longest}"
+        return f"session {self.gap}{upto}{', aligned' if self.aligned else ''}"
 
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
         """Give the gap and the longest length."""
         lengths = {"gap": self.gap, "longest": self.longest}
         told = {name: None if it is None else str(it) for name, it in lengths.items()}
-        return {"kind": self.kind} | told
+        return {"kind": self.kind} | told | ({"aligned": True} if self.aligned else {})
 
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the sessions of one key."""
@@ -60,11 +73,17 @@ class Session(Kind):
             lo = hi
 
     def _goes_on(self, first: int, last: int, time: int) -> bool:
-        return time <= last + self.gap and (self.longest is None or time < first + self.longest)
+        return time <= last + self.gap and (self.longest is None or time < self.bound(first))
 
     def _end(self, first: int, last: int) -> int:
         end = last + int(self.gap)
-        return end if self.longest is None else min(end, first + int(self.longest))
+        return end if self.longest is None else min(end, self.bound(first))
+
+    def bound(self, first: Any) -> Any:
+        """Give when a session that began at a time, or each of several, is as long as it may be."""
+        longest = int(self.longest or 0)
+        end = first + longest
+        return end + -end % longest if self.aligned else end
 
     @property
     def lag(self) -> int:
@@ -72,10 +91,12 @@ class Session(Kind):
         return int(self.gap) - 1
 
 
-def session_window(gap: Length, longest: Length | None = None, *, id: str | None = None) -> Session:
+def session_window(
+    gap: Length, longest: Length | None = None, *, aligned: bool = False, id: str | None = None
+) -> Session:
     """Make a window of sessions: a gap in time ends one, and so does its longest length.
 
     >>> session_window("30 minutes", longest="4 hours", id="visits").label
     'visits'
     """
-    return Session(gap, longest, id)
+    return Session(gap, longest, aligned, id)

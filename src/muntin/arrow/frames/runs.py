@@ -86,8 +86,9 @@ class Sessions(OneOpen):
         is_open, first, latest = (stretch.memory[self.slot(name)] for name in ("open", "first", "latest"))
         times = stretch.new_time
         until = stretch.values(self.columns[0])[0][stretch.new] if self.columns else times
-        codes, before = session_codes(stretch.new_bounds, times, until, is_open, first, latest, gap, longest)
-        last = latest + gap if not longest else np.minimum(latest + gap, first + longest - 1)
+        bounds, aligned = stretch.new_bounds, self.window.aligned
+        codes, before = session_codes(bounds, times, until, is_open, first, latest, gap, longest, aligned)
+        last = latest + gap if not longest else np.minimum(latest + gap, self.window.bound(first) - 1)
         close = is_open & (stretch.ended | (np.minimum(stretch.by, stretch.following) > last))
         is_open[close] = False
         some, lo, hi = self._runs(stretch, codes, close)
@@ -95,7 +96,7 @@ class Sessions(OneOpen):
         if len(before):
             end = np.where(some.closer >= 0, before[some.closer] + gap, end)
         start = stretch.time[lo]
-        return Ended(lo, hi, start, np.minimum(end, start + longest) if longest else end)
+        return Ended(lo, hi, start, np.minimum(end, self.window.bound(start)) if longest else end)
 
 
 @dataclass(frozen=True)

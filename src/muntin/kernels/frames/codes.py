@@ -18,8 +18,10 @@ ENDS_WITH = 4
 
 
 @compiled
-def session_codes(bounds, time, until, is_open, first, last, gap, longest):  # type: ignore[no-untyped-def]
+def session_codes(bounds, time, until, is_open, first, last, gap, longest, aligned):  # type: ignore[no-untyped-def]
     """Mark rows that come more than a gap after what came before, or beyond the longest length (0 for none).
+
+    An aligned session is looked at only at multiples of the longest length.
 
     A row may stand for several, the last of which came at `until`. Give also when the last row before each came.
     """
@@ -29,7 +31,10 @@ def session_codes(bounds, time, until, is_open, first, last, gap, longest):  # t
             before[row] = last[group]
             if is_open[group]:
                 too_late = time[row] > last[group] + gap
-                if too_late or (longest > 0 and time[row] >= first[group] + longest):
+                bound = first[group] + longest
+                if aligned:
+                    bound += -bound % longest
+                if too_late or (longest > 0 and time[row] >= bound):
                     codes[row] |= ENDS_BEFORE
                     first[group] = time[row]
                     last[group] = until[row]

@@ -13,12 +13,12 @@ from pyspark.sql import types as T
 from muntin.errors import QueryError, UnsupportedError
 from muntin.spark.input.checking import is_set
 from muntin.spark.input.source import WINDOW as IS_WINDOW
-from muntin.spark.input.source import literal
+from muntin.spark.input.source import literal, micros
 from muntin.spark.statements.inputs import MICROSECOND
 from muntin.spark.statements.tables import Tables
 from muntin.spark.stream.watermark import REUSE
 from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Select, Statement
-from muntin.window import Cumulating, Landmark, Window
+from muntin.window import Cumulating, Landmark, Session, Window
 
 
 def selected(
@@ -52,11 +52,22 @@ def _as_reported(select: Select, rows: DataFrame) -> DataFrame:
     loose = [it.label for it in select.windows if not isinstance(it, Window | Cumulating | Landmark)]
     if select.boundaries == "[)" or not loose:
         return rows
-    start, end = (f"{WINDOW}.{edge} + {MICROSECOND}" for edge in ("start", "end"))
-    own = f"named_struct('start', {start}, 'end', {end})"
+    zoned = isinstance(rows.select(f"{WINDOW}.start").schema[0].dataType, T.TimestampType)
+    end = f"{WINDOW}.end + {MICROSECOND}"
+    if full := [_is_full(it, zoned=zoned) for it in select.windows if isinstance(it, Session) and it.aligned]:
+        end = f"CASE WHEN {' OR '.join(full)} THEN {WINDOW}.end ELSE {end} END"
+    own = f"named_struct('start', {WINDOW}.start + {MICROSECOND}, 'end', {end})"
     if len(loose) < len(select.windows):
         own = f"CASE WHEN {WINDOW_ID} IN ({', '.join(map(literal, loose))}) THEN {own} ELSE {WINDOW} END"
     return rows.withColumn(WINDOW, F.expr(own)).withMetadata(WINDOW, rows.schema[WINDOW].metadata | {IS_WINDOW: True})
+
+
+def _is_full(window: Session, *, zoned: bool) -> str:
+    """Write that a session ended at a multiple of its longest length, which is the clock's and no event's."""
+    start, end = (micros(f"{WINDOW}.{edge}", zoned=zoned) for edge in ("start", "end"))
+    longest = int(window.longest or 0)
+    bound = f"{start} + {longest}L + pmod(-({start} + {longest}L), {longest}L)"
+    return f"({WINDOW_ID} = {literal(window.label)} AND {end} = {bound})"
 
 
 def _as(rows: DataFrame, schema: T.StructType) -> DataFrame:
