@@ -518,6 +518,8 @@ def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> 
     sinks = {"thirty": tmp_path / "thirty", "ten": lambda rows, _: tens.extend(rows.collect())}
     patiently(lambda: results.start(sinks, tmp_path / "both", {"availableNow": True}), to_the_end)
     assert_same(spark.read.parquet(str(tmp_path / "thirty")).drop("muntin_batch"), wanted)
+    with pytest.raises(Exception, match="was written from another checkpoint"):
+        results.start({"thirty": tmp_path / "thirty"}, tmp_path / "other", {"availableNow": True}).awaitTermination()
     plain = batch.groupBy("k", F.window("ts", "10 seconds").alias("w")).agg(F.col("w.end"), F.max("v")).drop("w")
     assert sorted(map(tuple, tens)) == sorted(map(tuple, plain.collect()))
     with pytest.raises(mt.QueryError, match="has no watermark"):

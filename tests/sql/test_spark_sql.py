@@ -3,7 +3,7 @@
 import pytest
 
 from muntin.errors import QueryError
-from muntin.sqltext import read, with_tables
+from muntin.sqltext import read
 from muntin.sqltext.statement import Call, Output, Select, Statement
 from muntin.window import hopping, session_window, tumbling
 
@@ -264,12 +264,4 @@ def test_functions_are_kept_as_they_are_written() -> None:
             "`a` DIV `b`, decode(`a`, 1, 2)"
         )
         or query.keys
-    )
-
-
-def test_tables_are_renamed_without_touching_the_rest() -> None:
-    text = "SELECT t.v, 't' FROM t, (WITH u AS (SELECT 1) SELECT * FROM u, T AS x) -- t\nWHERE v IN (SELECT v FROM `u`)"
-    assert with_tables(text, {"T": "a`b", "u": "w"}) == (
-        "SELECT t.v, 't' FROM `a``b` AS `t`, (WITH u AS (SELECT 1) SELECT * FROM u, `a``b` AS x) -- t\n"
-        "WHERE v IN (SELECT v FROM `u`)"
     )

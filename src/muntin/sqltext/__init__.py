@@ -3,7 +3,6 @@
 from muntin.sqltext.finding import place_of_name
 from muntin.sqltext.pointing import did_you_mean, point
 from muntin.sqltext.reading import read
-from muntin.sqltext.renaming import with_tables
 from muntin.sqltext.writing import write
 
-__all__ = ["did_you_mean", "place_of_name", "point", "read", "with_tables", "write"]
+__all__ = ["did_you_mean", "place_of_name", "point", "read", "write"]

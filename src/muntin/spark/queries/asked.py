@@ -101,12 +101,6 @@ def _named(queries: QuerySet) -> Iterator[tuple[str, Query]]:
     return zip(queries.names, queries.queries, strict=True)
 
 
-def distinct_aggregates(ones: Iterable[One]) -> dict[Aggregate, str]:
-    """Give each aggregate once, whatever queries call it, with a name that no query has."""
-    given = dict.fromkeys(anonymous(asked) for one in ones for asked in one.aggregates)
-    return {asked: RESULT.format(number) for number, asked in enumerate(given)}
-
-
 def anonymous(aggregate: Aggregate) -> Aggregate:
     """Give an aggregate under the name that it has by itself."""
     return replace(aggregate, name="")

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import UnsupportedError
-from muntin.paths import StrPath, folder, url
+from muntin.paths import StrPath
 from muntin.spark.queries.results import Results, Stream
-from muntin.spark.queries.sinks import Sink, Writing
+from muntin.spark.queries.sinks import Sink
 from muntin.spark.statements.plan import SqlPlan
-from muntin.spark.stream.upserts import BATCH
+from muntin.spark.stream.upserts import BatchFolder
 
 
 class StatementResults(Results):
@@ -50,21 +50,14 @@ class StatementResults(Results):
 
         A sink is a function of the rows and the number of a micro-batch, as foreachBatch takes it, or a folder of
         Parquet files. There, every micro-batch has a place of its own, under its number (column muntin_batch), so one
-        that comes again after a failure takes its own place.
+        that comes again after a failure takes its own place, and one of another checkpoint is refused.
         """
         if self._stream is None and any(frame.isStreaming for frame in self.values()):
             raise UnsupportedError(
                 "the statements read several streams, or are not all about windows, and so are no single query. "
                 "Start the DataFrame of each with writeStream."
             )
-        written = {one: _folder(sink) if isinstance(sink, str | PathLike) else sink for one, sink in sinks.items()}
+        written = {
+            one: BatchFolder(sink).write if isinstance(sink, str | PathLike) else sink for one, sink in sinks.items()
+        }
         return super().start(written, checkpoint, trigger, name)
-
-
-def _folder(path: StrPath) -> Writing:
-    place = folder(path, "sink")
-
-    def write(rows: DataFrame, batch: int) -> None:
-        rows.write.mode("overwrite").parquet(url(place / f"{BATCH}={batch:012d}"))
-
-    return write

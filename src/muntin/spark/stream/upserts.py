@@ -22,7 +22,49 @@ QUERY = "_query"
 """The file with the id of the query that writes the table; Spark does not read files with such names."""
 
 
-class UpsertTable:
+class BatchFolder:
+    """A folder of Parquet files in which every micro-batch of one query has a place of its own, under its number.
+
+    A micro-batch that comes again after a failure takes its own place. A folder belongs to one checkpoint: a query with
+    a new one counts its micro-batches from 0 again, and would write over what is there, so it is refused.
+    """
+
+    def __init__(self, path: StrPath) -> None:
+        self.path = folder(path, "table")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
+    def write(self, rows: DataFrame, batch: int) -> None:
+        """Take the rows of a micro-batch, in place of those that an earlier attempt may have left."""
+        self._claim(_query(rows), batch)
+        marked = rows.write.mode("overwrite").option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "true")
+        marked.parquet(url(self._folder(batch)))
+
+    def _claim(self, query: str, batch: int) -> None:
+        """Refuse a micro-batch of another checkpoint than the one that has written what is there."""
+        record = self.path / QUERY
+        owner = record.read_text(encoding="utf-8") if record.exists() else ""
+        batches = self._batches()
+        if batches and (batch < batches[-1] or (query and owner and query != owner)):
+            raise QueryError(
+                f"{self!r} was written from another checkpoint: it has micro-batch {batches[-1]}"
+                f"{f' of query {owner}' if owner else ''}, and this is {batch}{f' of query {query}' if query else ''}. "
+                "Use another folder, or remove this one to begin anew."
+            )
+        if query != owner and query:
+            self.path.mkdir(parents=True, exist_ok=True)
+            put(record, query)
+
+    def _folder(self, batch: int) -> Path:
+        return self.path / f"{BATCH}={batch:012d}"
+
+    def _batches(self) -> list[int]:
+        """Give the numbers of the micro-batches that were written to the end."""
+        return sorted(int(done.parent.name.split("=")[1]) for done in self.path.glob(f"{BATCH}=*/{DONE}"))
+
+
+class UpsertTable(BatchFolder):
     """A folder of Parquet files in which every window instance has the row that was written last.
 
     Give `write` to foreachBatch. Each micro-batch has a folder of its own, under its number, so one that comes again
@@ -34,7 +76,7 @@ class UpsertTable:
     """
 
     def __init__(self, path: StrPath, by: str | Iterable[str] = ()) -> None:
-        self.path = folder(path, "table")
+        super().__init__(path)
         self.keys = (*RESERVED, *((by,) if isinstance(by, str) else by))
 
     def __repr__(self) -> str:
@@ -44,9 +86,7 @@ class UpsertTable:
         """Take the rows of a micro-batch, in place of those that an earlier attempt may have left."""
         if missing := [key for key in self.keys if key not in rows.columns]:
             raise QueryError(f"{self!r} needs column {missing[0]!r}. There are {', '.join(map(repr, rows.columns))}.")
-        self._claim(_query(rows), batch)
-        marked = rows.write.mode("overwrite").option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "true")
-        marked.parquet(url(self._folder(batch)))
+        super().write(rows, batch)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Give the latest row of every instance, as of the last complete micro-batch."""
@@ -74,21 +114,6 @@ class UpsertTable:
         for place in (*folders[:-1], temporary):
             shutil.rmtree(place)
 
-    def _claim(self, query: str, batch: int) -> None:
-        """Refuse a micro-batch of another checkpoint than the one that has written what is there."""
-        record = self.path / QUERY
-        owner = record.read_text(encoding="utf-8") if record.exists() else ""
-        batches = self._batches()
-        if batches and (batch < batches[-1] or (query and owner and query != owner)):
-            raise QueryError(
-                f"{self!r} was written from another checkpoint: it has micro-batch {batches[-1]}"
-                f"{f' of query {owner}' if owner else ''}, and this is {batch}{f' of query {query}' if query else ''}. "
-                "Use another folder, or remove this one to begin anew."
-            )
-        if query != owner and query:
-            self.path.mkdir(parents=True, exist_ok=True)
-            put(record, query)
-
     def _latest(self, spark: SparkSession, batches: Iterable[int]) -> DataFrame:
         """Read micro-batches, and give the latest row of every instance."""
         reader = spark.read.option("basePath", url(self.path))
@@ -98,13 +123,6 @@ class UpsertTable:
         values = F.struct(*(F.col(quoted(name)) for name in names)) if names else F.struct(F.lit(0).alias("none"))
         last = rows.groupBy(*keys).agg(F.max_by(values, F.col(BATCH)).alias("last"))
         return last.select(*keys, *(F.col(f"last.{quoted(name)}") for name in names))
-
-    def _folder(self, batch: int) -> Path:
-        return self.path / f"{BATCH}={batch:012d}"
-
-    def _batches(self) -> list[int]:
-        """Give the numbers of the micro-batches that were written to the end."""
-        return sorted(int(done.parent.name.split("=")[1]) for done in self.path.glob(f"{BATCH}=*/{DONE}"))
 
 
 def _query(rows: DataFrame) -> str:
