@@ -38,8 +38,8 @@ Direction = Literal["both", "forward"]
 JoinStrategy = Literal["auto", "keys", "stretches"]
 """Ways to let rows of a join meet: all of a key, or those of a key in a stretch of time."""
 Output = Literal["append", "update"]
-Sharing = Literal["auto", "apart", "conditions", "fragments"]
-"""Ways to evaluate many queries: by cost, each by itself, filters as conditions, or over common partials."""
+Sharing = Literal["auto", "apart", "conditions", "fragments", "branches"]
+"""Ways to evaluate many queries: by cost, one by one, filters as conditions, over common partials, or at the source."""
 
 Algorithm = Literal["independent", "shared", "factor", "optimal", "best"]
 """Algorithms that plan windows."""

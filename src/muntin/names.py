@@ -24,6 +24,11 @@ ROW = "row"
 PLACE = "place"
 """The chunk and the time of a row or slice as a single number; see muntin.arrow.batches.Chunks."""
 
+CHUNK = "chunk"
+"""The chunk of time that a slice has a place in."""
+BRANCH = "branch"
+"""The number of the branch that a slice or an instance belongs to."""
+
 # Windows and their instances
 NUMBER = "w"
 """The number of the window in the query."""
@@ -138,6 +143,11 @@ def partial(number: int) -> str:
 def partials(count: int) -> list[str]:
     """Name so many columns of partial aggregates."""
     return [partial(number) for number in range(count)]
+
+
+def slot(number: int) -> str:
+    """Name a column that has a partial of every branch which needs one of its type."""
+    return f"q{number}"
 
 
 def result(number: int) -> str:

@@ -15,7 +15,7 @@ from tests.spark.cases import KEYS, assert_same
 from tests.spark.query_sets import frame_of, random_set, random_table
 
 LONG = pytest.mark.long
-WAYS = ["auto", "fragments", "conditions", "apart"]
+WAYS = ["branches", "auto", "fragments", "conditions", "apart"]
 
 
 @pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=LONG) for seed in range(5, 200))])

@@ -17,9 +17,13 @@ import pyarrow.compute as pc
 from muntin import names
 from muntin.arrow.batches import Chunks, ColumnLayout, Gathering, Rows, joined
 from muntin.arrow.forest import Level, Reader, columns_of, instances, level_of, walk
+from muntin.kernels.ordering import stable_order
 from muntin.kernels.protocol import Longs
 from muntin.kernels.slices import slice_starts
 from muntin.plan.slicing.grids import Grid
+
+Codes = tuple[Longs, int]
+"""Numbers of rows that are equal where keys are, and what they are all less than."""
 
 
 @dataclass(frozen=True)
@@ -107,14 +111,19 @@ def _finished(level: Level, reader: Reader, done: int | None, now: int | None) -
 
 def slices_at_source(batches: Iterable[pa.RecordBatch], task: SliceTask) -> Iterator[pa.RecordBatch]:
     """Turn unsorted rows into partials of slices, with a place in every chunk that needs them if there are chunks."""
-    slides, residues = (np.array(side, np.int64) for side in zip(*task.grids, strict=True))
     waiting = Gathering(batches)
     for batch in waiting:
         waiting.learn(batch.num_rows, 0)
-        rows = Rows(in_key_order(batch, task.layout), task.layout)
-        level = level_of(rows)
-        slices = _reduced(rows, level, slice_starts(level.bounds, level.time, slides, residues))
-        yield slices if task.chunks is None else _placed(slices, task.chunks)
+        yield sliced(in_key_order(batch, task.layout), task)
+
+
+def sliced(batch: pa.RecordBatch, task: SliceTask) -> pa.RecordBatch:
+    """Turn rows in order of key and time into partials of slices."""
+    rows = Rows(batch, task.layout)
+    level = level_of(rows)
+    slides, residues = (np.array(side, np.int64) for side in zip(*task.grids, strict=True))
+    slices = _reduced(rows, level, slice_starts(level.bounds, level.time, slides, residues))
+    return slices if task.chunks is None else _placed(slices, task.chunks)
 
 
 def _placed(slices: pa.RecordBatch, chunks: Chunks) -> pa.RecordBatch:
@@ -148,28 +157,41 @@ def _reduced(rows: Rows, level: Level, starts: Longs) -> pa.RecordBatch:
 def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
     """Sort a batch by key and time, unless it is."""
     time = batch[layout.when].to_numpy()
-    codes = _ordered_codes([batch[key] for key in layout.keys], len(time))
+    codes, size = coded([key_code(batch[key]) for key in layout.keys], len(time))
     in_order = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (time[1:] >= time[:-1]))
     if in_order.all():
         return batch
-    return batch.take(pa.array(np.lexsort((time, codes))))
+    by_time = in_time(time)
+    return batch.take(pa.array(by_time[stable_order(codes[by_time], size)]))
+
+
+def in_time(time: Longs) -> Longs:
+    """Give the order of times; rows of one time stay as they came."""
+    if (time[1:] >= time[:-1]).all():
+        return np.arange(len(time))
+    return np.argsort(time, kind="stable")
 
 
 def key_codes(keys: list[pa.Array], rows: int) -> Longs:
     """Give rows numbers from 0 on that are equal where their keys are."""
-    codes = _ordered_codes(keys, rows)
+    codes = coded(map(key_code, keys), rows)[0]
     return np.unique(codes, return_inverse=True)[1] if len(keys) > 1 else codes
 
 
-def _ordered_codes(keys: list[pa.Array], rows: int) -> Longs:
-    """Give rows numbers that are equal where their keys are; those of equal first keys lie together."""
+def key_code(key: pa.Array) -> Codes:
+    """Give numbers from 0 on that are equal where values of a key are, and how many numbers there may be."""
+    encoded = key.dictionary_encode()
+    size = len(encoded.dictionary) + bool(encoded.null_count)
+    values = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
+    return values.astype(np.int64), size
+
+
+def coded(keys: Iterable[Codes], rows: int) -> Codes:
+    """Give rows numbers that are equal where all their keys are; those of equal first keys lie together."""
     codes, size = np.zeros(rows, np.int64), 1
-    for key in keys:
-        encoded = key.dictionary_encode()
-        if len(encoded.dictionary) + encoded.null_count > 1:
-            values = pc.fill_null(encoded.indices, len(encoded.dictionary)).to_numpy(zero_copy_only=False)
-            if size * (len(encoded.dictionary) + 1) > 2**62:
+    for values, many in keys:
+        if many > 1:
+            if size * many > 2**62:
                 codes, size = np.unique(codes, return_inverse=True)[1], rows
-            codes = codes * (len(encoded.dictionary) + 1) + values
-            size *= len(encoded.dictionary) + 1
-    return codes
+            codes, size = codes * many + values, size * many
+    return codes, size

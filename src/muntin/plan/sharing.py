@@ -10,8 +10,9 @@ from muntin.plan.show.sharing import outline_of_sharing
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
 
-Way = Literal["apart", "conditions", "fragments"]
-"""How queries are evaluated: a query by itself; filters as conditions on what is lifted; or over common partials."""
+Way = Literal["apart", "conditions", "fragments", "branches"]
+"""How queries are evaluated: a query by itself; filters as conditions on what is lifted; over common partials; or
+sliced at the source for every filter and set of keys."""
 
 KEPT = 0.5
 """Core-microseconds for a result row that is kept until all queries have read it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from muntin.plan.physical.plans import Group
 from muntin.plan.physical.prices import Amounts
 from muntin.plan.physical.shapes import Shape
-from muntin.plan.physical.work import Load, Work, amounts
+from muntin.plan.physical.work import Load, Work, amounts, at_source
 from muntin.plan.physical.work import cost as cost_of
 from muntin.plan.slicing.grids import Grid, density, slicing
 from muntin.plan.slicing.slicings import sliced_apart
@@ -22,6 +22,11 @@ def price(work: Work, windows: tuple[Window, ...], shape: Shape) -> Group:
 def counted(work: Work, windows: tuple[Window, ...], shape: Shape) -> Amounts:
     """Count the units of work of one group of windows in one shape."""
     return amounts(work, _cut(work, windows, shape)[0], shape)[0]
+
+
+def branch_amounts(work: Work, windows: tuple[Window, ...]) -> Amounts:
+    """Count the units of work of one branch, whose rows are in Python already because of others."""
+    return at_source(work, _cut(work, windows, Shape.SOURCE_SLICES_KERNEL)[0])[0]
 
 
 def _cut(work: Work, windows: tuple[Window, ...], shape: Shape) -> tuple[Load, tuple[Grid, ...]]:

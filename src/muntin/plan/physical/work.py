@@ -182,16 +182,8 @@ def amounts(work: Work, load: Load, shape: Shape) -> tuple[Amounts, float]:
             own |= {"emit": slices * wide, "exchange": slices * wide}
             return added(own, work.reading(), work.sent(slices), work.combining(load, slices)), slices
         case Shape.SOURCE_SLICES_KERNEL:
-            slices = work.per_batch(1 / load.edges, 1)
-            own = {
-                "branch": 1,
-                "stage": 1,
-                "python": 2,
-                "element": rows * (1 + work.columns),
-                "exchange": slices * wide,
-            }
-            sliced = added(work.reading(), work.sent_rows(), work.ordering(), work.returned(slices))
-            return added(own, sliced, work.sent(slices), work.combining(load, slices)), slices
+            sliced, slices = at_source(work, load)
+            return added({"branch": 1, "stage": 1, "python": 2}, work.reading(), work.sent_rows(), sliced), slices
         case Shape.RANGES_KERNEL:
             own = {"branch": 1, "stage": 1, "python": 1, "exchange": rows * wide, "element": rows * load.windows}
             read = {"order": LIFTED * rows * work.ranked, "search": out * work.ranked}
@@ -209,6 +201,14 @@ def amounts(work: Work, load: Load, shape: Shape) -> tuple[Amounts, float]:
     own |= {"emit": MERGED * out * wide}
     taken = added(work.reading(), work.sent_rows(), work.ordering())
     return added(own, taken, work.combining(load, rows), work.returned(max(0.0, parts - out))), parts
+
+
+def at_source(work: Work, load: Load) -> tuple[Amounts, float]:
+    """Slice rows that are in Python, shuffle the slices and combine them; give also how many slices there are."""
+    slices = work.per_batch(1 / load.edges, 1)
+    own = {"element": work.statistics.rows * (1 + work.columns), "exchange": slices * work.wide}
+    between = added(work.returned(slices), work.sent(slices))
+    return added(own, work.ordering(), between, work.combining(load, slices)), slices
 
 
 def cost(work: Work, load: Load, shape: Shape) -> tuple[float, float]:

@@ -17,6 +17,7 @@ WAYS = {
     "apart": "by itself",
     "conditions": "filters are conditions on what is lifted, and counts tell which instances a query has",
     "fragments": "rows are aggregated by slice, all keys and the filters they satisfy, and each query merges its own",
+    "branches": "rows are sliced at the source for every filter and set of keys, and all slices are shuffled once",
 }
 
 

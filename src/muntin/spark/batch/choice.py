@@ -61,7 +61,7 @@ def plan_batch(
         return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, charged), shapes)
 
     physical = choose(bundling, classes, windows, strategy)
-    logical = _forest(windows, source.query.aggregates, statistics)
+    logical = forest_of(windows, source.query.aggregates, statistics)
     return replace(
         physical,
         groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
@@ -119,12 +119,12 @@ def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: 
         return group
     bundled = source.only(group.aggregates).events
     if group.shape is Shape.RANGES_KERNEL:
-        forest = _forest(group.windows, group.aggregates, physical.statistics, "independent")
+        forest = forest_of(group.windows, group.aggregates, physical.statistics, "independent")
         bundled = bundled.over_ranges()
     elif len(physical.groups) == 1:
         forest = logical
     else:
-        forest = _forest(group.windows, group.aggregates, physical.statistics)
+        forest = forest_of(group.windows, group.aggregates, physical.statistics)
     return replace(group, forest=forest, techniques=techniques(bundled, group, forest, physical.statistics))
 
 
@@ -153,11 +153,12 @@ def prices(events: Events) -> tuple[Prices, list[str]]:
     ]
 
 
-def _forest(
+def forest_of(
     windows: tuple[Window, ...],
     aggregates: tuple[Aggregate, ...],
     statistics: Statistics,
     algorithm: Algorithm = "best",
 ) -> Plan:
+    """Plan which window reads which, in the paper's unit model."""
     unit = natural_unit([length for window in windows for length in window.period])
     return plan_windows(windows, aggregates, rate=statistics.rate * unit, algorithm=algorithm)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from muntin.aggregates import Aggregate, Merge
 from muntin.plan.physical.batch import WORTHWHILE, Bundle, choose
-from muntin.plan.physical.grouping import grouped
+from muntin.plan.physical.grouping import branch_amounts, grouped
 from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.prices import Prices, added
 from muntin.plan.physical.shapes import Shape
@@ -17,10 +17,11 @@ from muntin.plan.physical.work import Work
 from muntin.plan.sharing import KEPT, READ, Reader, Share, SharingPlan, Way
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
-from muntin.spark.batch.choice import prices, shapes_of
+from muntin.spark.batch.choice import forest_of, prices, shapes_of
 from muntin.spark.input.events import name_parts
 from muntin.spark.input.parts import Recipe
 from muntin.spark.queries.asked import Asked, One, anonymous
+from muntin.spark.queries.branches import Planned
 from muntin.spark.queries.conditions import Unit
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.sampling import Looked, look
@@ -42,6 +43,8 @@ class Part:
     """Windows that are cut into slices together, where queries have partials in common."""
     statistics: tuple[Statistics, ...] = ()
     """Of the rows; or of the partials in common as rows, for each set of keys."""
+    branches: tuple[Planned, ...] = ()
+    """Queries by filter and keys, where rows are sliced at the source for each of them."""
     reason: str = ""
 
     @property
@@ -52,7 +55,7 @@ class Part:
     @property
     def is_direct(self) -> bool:
         """Whether the rows themselves are evaluated, and no partials in common."""
-        return not self.groups
+        return not self.groups and not self.branches
 
     @property
     def figures(self) -> Statistics | None:
@@ -71,7 +74,7 @@ class Part:
             self.way,
             self.reader,
             self.cost,
-            parts=sum(group.slices for group in self.groups),
+            parts=sum(group.slices for group in (*self.groups, *(branch.group for branch in self.branches))),
             filters=len({one.where for one in self.ones if one.where is not None}),
             keys=tuple(dict.fromkeys(one.keys for one in self.ones)),
             reason=self.reason,
@@ -148,6 +151,11 @@ def _ways(pricing: Pricing, ones: tuple[One, ...], strategy: str) -> Iterator[tu
         yield "filters in columns", (pricing.conditions(ones),)
     if strategy in ("auto", "fragments"):
         yield "filters in rows", (pricing.fragments(ones, in_rows=True),)
+    if strategy in ("auto", "branches") and (able := tuple(one for one in ones if pricing.at_source(one))):
+        rest = tuple(one for one in ones if one not in able)
+        yield "sliced at the source", (pricing.branches(able), *(pricing.best(rest) if rest else ()))
+    if strategy == "branches" and not able:
+        yield APART, tuple(map(pricing.alone, ones))
     if strategy == "auto":
         by_keys: dict[tuple[str, ...], list[One]] = {}
         for one in ones:
@@ -268,6 +276,38 @@ class Pricing:
             cost += plan.cost + _reading(plan, unit.ones)
             statistics.append(own)
         return Part("fragments" if in_rows else "conditions", ones, cost, groups, tuple(statistics))
+
+    def at_source(self, one: One) -> bool:
+        """Whether kernels can slice a query's rows."""
+        return all(Shape.SOURCE_SLICES_KERNEL in self._shapes[anonymous(asked)] for asked in one.aggregates)
+
+    def branches(self, ones: tuple[One, ...]) -> Part:
+        """Price queries that are sliced at the source for every filter and set of keys."""
+        if len(ones) == 1:
+            return self.alone(ones[0])
+        alike: dict[tuple[object, ...], list[One]] = {}
+        for one in ones:
+            alike.setdefault((one.by, one.where), []).append(one)
+        base = Fragments(self.asked.only(ones), in_rows=True)
+        everything = self._looked.statistics(base.keys, {one.where for one in ones})
+        work = self._work(
+            everything, self._under_filters(ones, ones, in_rows=True), len(base.keys) + len(base.signatures)
+        )
+        cost = work.prices.of(added({"branch": 1, "stage": 1, "python": 2}, work.reading(), work.sent_rows()))
+        planned = [branch for some in alike.values() for branch in self._branches(tuple(some))]
+        kept = KEPT * sum(branch.group.rows_out for branch in planned) + READ * len(ones)
+        cost += kept + sum(branch.group.cost for branch in planned)
+        return Part("branches", ones, cost, statistics=(everything,), branches=tuple(planned))
+
+    def _branches(self, ones: tuple[One, ...]) -> Iterator[Planned]:
+        """Yield the branches of queries with the same filter and keys: one, unless windows are better cut apart."""
+        statistics = self._looked.statistics(ones[0].by, [ones[0].where])
+        aggregates = tuple(dict.fromkeys(anonymous(asked) for one in ones for asked in one.aggregates))
+        work = self._work(statistics, self._under_filters(ones, ones), len(ones[0].by))
+        for group in grouped(work, _windows(ones), Shape.SOURCE_SLICES_KERNEL):
+            forest = forest_of(group.windows, aggregates, statistics)
+            cost = work.prices.of(branch_amounts(work, group.windows))
+            yield Planned(ones, replace(group, cost=cost, forest=forest, aggregates=aggregates), statistics)
 
     def _slicing(self, work: Work, group: Group, *, kept: bool) -> float:
         """Price the partials of a group of windows, and keeping them for several sets of keys."""

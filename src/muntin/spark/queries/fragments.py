@@ -156,10 +156,14 @@ class Fragments:
             if where is None:
                 copies.append(str(number))
                 continue
-            place = self.filters.index(where)
-            bits = self.source.events.keys[len(self.keys) + place // BITS]
-            copies.append(f"CASE WHEN {bits} & {1 << place % BITS}L != 0 THEN {number} END")
+            bits, bit = self.bit(where)
+            copies.append(f"CASE WHEN {bits} & {bit}L != 0 THEN {number} END")
         return f"array_compact(array({', '.join(copies)}))"
+
+    def bit(self, where: str) -> tuple[str, int]:
+        """Give the column of bits that tells whether a row satisfies a filter, and the bit."""
+        place = self.filters.index(where)
+        return self.source.events.keys[len(self.keys) + place // BITS], 1 << place % BITS
 
     def _recipes(self, unit: Unit) -> tuple[Recipe, ...]:
         """Give the recipes of what a unit asks over partials, under the names that it has for the results."""

@@ -21,6 +21,7 @@ from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.input.frame import check_frame
 from muntin.spark.input.statistics import check_known
 from muntin.spark.queries.asked import Asked, One, asked_of
+from muntin.spark.queries.branches import Branches
 from muntin.spark.queries.choice import Part, divide, own_windows, told
 from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
@@ -47,7 +48,8 @@ def evaluate(
 
     The result gives every query its own DataFrame, by its name, with the rows that the query has alone. In batch, the
     strategy is "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions on what is
-    lifted, for each set of keys) or "fragments" (rows are aggregated once, and queries merge what they count).
+    lifted, for each set of keys), "fragments" (rows are aggregated once, and queries merge what they count) or
+    "branches" (rows go to Python once, and are sliced there for every filter and set of keys).
 
     A stream is one query with one read: call `start` on the result, with a sink for every query. Its options are those
     of mt.aggregate.
@@ -95,6 +97,9 @@ def _evaluated(df: DataFrame, asked: Asked, part: Part, kept: list[DataFrame]) -
         shared = Conditions(asked)
         rows = aggregate(**_asked_together(shared), statistics=part.figures)
         return _told(rows, {one.name: shared.projection(one) for one in part.ones}, kept)
+    if part.branches:
+        branches = Branches(asked, part.branches)
+        return _told(branches.rows(), {one.name: branches.projection(one) for one in part.ones}, kept)
     base = Fragments(asked, part.in_rows)
     frames: dict[str, DataFrame] = {}
     partials = {group: _kept(base.parts(group.grids), len(base.units), kept) for group in part.groups}
@@ -154,6 +159,8 @@ def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
     if part.is_direct:
         query = _asked_alone(df, part.ones[0]) if part.way == "apart" else _asked_together(Conditions(asked))
         return (explain(**query, statistics=part.figures),)
+    if part.branches:
+        return tuple(branch.plan for branch in part.branches)
     base = Fragments(asked, part.in_rows)
     return tuple(
         plan_batch(base.over(unit, base.parts(group.grids), windows), "auto", statistics)
