@@ -199,7 +199,9 @@ def joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 def _changes(column: pa.Array) -> NDArray[np.bool_]:
     """Tell where a column's value differs from that of the row before; null equals null, and NaN equals NaN."""
     before, after = column.slice(0, len(column) - 1), column.slice(1)
-    different = pc.fill_null(pc.not_equal(before, after), False)
+    different = pc.not_equal(before, after)
+    if column.null_count:
+        different = pc.fill_null(different, False)
     if pa.types.is_floating(column.type):
         both = pc.fill_null(pc.and_(pc.is_nan(before), pc.is_nan(after)), False)
         different = pc.and_not(different, both)

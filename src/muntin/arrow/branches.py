@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from muntin import names
 from muntin.arrow.batches import Gathering
-from muntin.arrow.combine import Codes, CombineTask, SliceTask, coded, combine, in_time, key_code, sliced
+from muntin.arrow.combine import Codes, CombineTask, SliceTask, coded, combine, in_time_order, key_code, sliced
 from muntin.kernels.ordering import stable_order
 from muntin.kernels.protocol import Longs
 
@@ -38,21 +38,19 @@ class Branch:
         chunks = self.combining.layout.chunks
         return 1 << 62 if chunks is None else chunks.stride
 
-    def chosen(self, batch: pa.RecordBatch) -> Longs:
+    def chosen(self, rows: pa.RecordBatch) -> Longs:
         """Give the places of the rows that count."""
         if self.bit is None:
-            return np.arange(batch.num_rows)
+            return np.arange(rows.num_rows)
         column, bit = self.bit
-        return np.flatnonzero(batch[column].to_numpy() & bit)
+        return np.flatnonzero((rows[column].to_numpy() & bit) != 0)
 
-    def sliced(self, batch: pa.RecordBatch, codes: Mapping[str, Codes]) -> pa.RecordBatch | None:
-        """Slice the rows that count, of a batch in order of time; None where there are none."""
-        chosen, layout = self.chosen(batch), self.slicing.layout
-        if not len(chosen):
-            return None
+    def sliced(self, rows: pa.RecordBatch, chosen: Longs, codes: Mapping[str, Codes]) -> pa.RecordBatch:
+        """Slice the rows that count, of those in order of time."""
+        layout = self.slicing.layout
         numbers, size = coded([(codes[key][0][chosen], codes[key][1]) for key in layout.keys], len(chosen))
         ordered = chosen[stable_order(numbers, size)]
-        return sliced(batch.select([layout.time, *layout.tail]).take(pa.array(ordered)), self.slicing)
+        return sliced(rows.select([layout.time, *layout.tail]).take(pa.array(ordered)), self.slicing)
 
 
 @dataclass(frozen=True)
@@ -71,13 +69,14 @@ def slices_of_branches(batches: Iterable[pa.RecordBatch], task: BranchesTask) ->
     waiting = Gathering(batches)
     for batch in waiting:
         waiting.learn(batch.num_rows, 0)
-        rows = batch.take(pa.array(in_time(batch[names.TIME].to_numpy())))
+        rows = in_time_order(batch, names.TIME)
         codes = {key: key_code(rows[key]) for key in task.keys}
         types = {key: rows[key].type for key in task.keys} | {
             slot: rows[partial].type for slot, partial in task.slots.items()
         }
         for number, branch in enumerate(task.branches):
-            if (slices := branch.sliced(rows, codes)) is not None:
+            if len(chosen := branch.chosen(rows)):
+                slices = branch.sliced(rows, chosen, codes)
                 places = slices[names.PLACE]
                 head = {names.CHUNK: pa.array(places.to_numpy() // branch.stride), names.PLACE: places}
                 own = dict(zip(branch.combining.layout.tail, slices.columns[1:], strict=True))

@@ -161,15 +161,20 @@ def in_key_order(batch: pa.RecordBatch, layout: ColumnLayout) -> pa.RecordBatch:
     in_order = (codes[1:] > codes[:-1]) | ((codes[1:] == codes[:-1]) & (time[1:] >= time[:-1]))
     if in_order.all():
         return batch
-    by_time = in_time(time)
+    if _rises(time):
+        return batch.take(pa.array(stable_order(codes, size)))
+    by_time = np.argsort(time, kind="stable")
     return batch.take(pa.array(by_time[stable_order(codes[by_time], size)]))
 
 
-def in_time(time: Longs) -> Longs:
-    """Give the order of times; rows of one time stay as they came."""
-    if (time[1:] >= time[:-1]).all():
-        return np.arange(len(time))
-    return np.argsort(time, kind="stable")
+def in_time_order(batch: pa.RecordBatch, column: str) -> pa.RecordBatch:
+    """Sort a batch by time, unless it is; rows of one time stay as they came."""
+    time = batch[column].to_numpy()
+    return batch if _rises(time) else batch.take(pa.array(np.argsort(time, kind="stable")))
+
+
+def _rises(time: Longs) -> bool:
+    return bool((time[1:] >= time[:-1]).all())
 
 
 def key_codes(keys: list[pa.Array], rows: int) -> Longs:

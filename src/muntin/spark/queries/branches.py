@@ -80,7 +80,7 @@ class Branches:
     @cached_property
     def base(self) -> Fragments:
         """The rows of all queries with the bits of their filters, and all partials, each once."""
-        return Fragments(self.asked, in_rows=True)
+        return Fragments(self.asked, in_rows=True, unmixed=True)
 
     @property
     def events(self) -> Events:

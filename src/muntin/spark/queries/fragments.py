@@ -46,6 +46,8 @@ class Fragments:
     asked: Asked
     in_rows: bool
     """Whether filters tell rows of partials apart, and not columns."""
+    unmixed: bool = False
+    """Whether rows are reduced only for filters that they satisfy."""
 
     @cached_property
     def units(self) -> tuple[Unit, ...]:
@@ -114,8 +116,14 @@ class Fragments:
         if not self.in_rows:
             return conditional(aggregate, where and quoted(where), self.asked.time)
         asking = {one.where for one in self.asked.ones if aggregate in map(anonymous, one.aggregates)}
-        free = not aggregate.columns or None in asking or asking == {one.where for one in self.asked.ones}
+        everybody = None in asking or asking == {one.where for one in self.asked.ones}
+        free = everybody or all(map(self._is_harmless, map(str, aggregate.columns)))
         return aggregate if free else conditional(aggregate, either(sorted(asking, key=str)), self.asked.time)
+
+    def _is_harmless(self, column: str) -> bool:
+        """Whether no row's value can make an aggregate fail: texts may, and sums of whole numbers that are mixed."""
+        given = self.asked.types.get(column)
+        return isinstance(given, T.FloatType | T.DoubleType) or (self.unmixed and isinstance(given, T.NumericType))
 
     def parts(self, grids: tuple[Grid, ...]) -> DataFrame:
         """Give the partials of slices: keys, begin, and columns of partials."""
