@@ -86,7 +86,7 @@ def test_mistakes_end_before_spark_starts(command: str, arguments: tuple[str, ..
         (("--watermark", "1 minute"), "--watermark is for streams. Add --stream"),
         (("--rows", "0"), "is not in the range x>=1"),
         (("--output", "events.csv"), "output 'events.csv' is no folder"),
-        (("--output", "s3://bucket/out"), "is on another file system, which is not supported yet"),
+        (("--output", "s3://bucket/out"), "is on another file system, which is not supported here"),
     ],
 )
 @pytest.mark.usefixtures("work")
