@@ -13,11 +13,13 @@ _PLAIN = (
     T.CharType,
     T.VarcharType,
     T.BinaryType,
-    T.DatetimeType,
+    T.DateType,
+    T.TimestampType,
+    T.TimestampNTZType,
     T.DayTimeIntervalType,
     T.VariantType,
-    T.SpatialType,
     T.NullType,
+    *(getattr(T, name) for name in ("DatetimeType", "SpatialType") if hasattr(T, name)),  # since Spark 4.1
 )
 
 
