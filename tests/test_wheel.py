@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import Distribution, PathDistribution, distribution
@@ -21,9 +22,12 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of what the repository has."""
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    """Build the wheel from a copy of what it is made of: setuptools takes up what earlier builds have left behind."""
+    folder, copy = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("copy")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
     subprocess.run(command, check=True)
     (built,) = folder.glob("*.whl")
     return built
@@ -83,7 +87,7 @@ def test_the_wheel_has_all_that_is_in_the_source(wheel: Path) -> None:
     source = {
         path.relative_to(ROOT / "src").as_posix()
         for path in (ROOT / "src" / "muntin").rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert packed == source
 

@@ -12,6 +12,15 @@ from enum import Enum
 
 import pyspark
 from pyspark.sql import SparkSession
+from pyspark.sql import types as T
+
+SPATIAL: tuple[type[T.DataType], ...] = (T.SpatialType,) if hasattr(T, "SpatialType") else ()
+"""The types of places on the globe, which Spark has since 4.1."""
+TIMES: tuple[type[T.DataType], ...] = (
+    *(T.DateType, T.TimestampType, T.TimestampNTZType),
+    *((T.DatetimeType,) if hasattr(T, "DatetimeType") else ()),
+)
+"""The types of dates and times; since 4.1 they have a type in common, with times of day."""
 
 
 class Feature(Enum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from muntin.query import repeated
+from muntin.spark.capabilities import SPATIAL, TIMES
 
 _PLAIN = (
     T.NumericType,
@@ -13,13 +14,11 @@ _PLAIN = (
     T.CharType,
     T.VarcharType,
     T.BinaryType,
-    T.DateType,
-    T.TimestampType,
-    T.TimestampNTZType,
     T.DayTimeIntervalType,
     T.VariantType,
     T.NullType,
-    *(getattr(T, name) for name in ("DatetimeType", "SpatialType") if hasattr(T, name)),  # since Spark 4.1
+    *TIMES,
+    *SPATIAL,
 )
 
 
