@@ -32,7 +32,7 @@ test-s3: .venv-s3/.ready java
 .venv-delta/.ready .venv-iceberg/.ready .venv-s3/.ready: tools/lakehouse.mk tools/jars
 	@echo "Setting up $(@D) with PySpark $(SPARK_VERSION) (once, some minutes) ..."
 	@$(PYTHON) -m venv $(@D)
-	@grep -v '^pyspark==\|^python-dateutil==' constraints.txt > $(@D)/constraints.txt
+	@grep -vE '^(pyspark|py4j|protobuf|python-dateutil)==' constraints.txt > $(@D)/constraints.txt
 	@if [ $(@D) = .venv-s3 ]; then $(@D)/bin/pip install --quiet --disable-pip-version-check 's3fs>=2026.1' \
 	  && $(@D)/bin/pip install --quiet --disable-pip-version-check 'moto[server]' \
 	    "boto3==$$($(@D)/bin/python -c 'import botocore; print(botocore.__version__)')"; fi

@@ -28,8 +28,10 @@ from muntin.fingerprint import Fingerprint
 from muntin.paths import pattern
 from muntin.plan.slicing.grids import slicing
 from muntin.registry import CHANGES, WindowRegistry
+from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.source import DELAY, Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
@@ -116,7 +118,12 @@ def numbered(source: Source, rows: DataFrame, buckets: int, others: Iterable[str
 
 def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
     """Send messages to their buckets, count late rows, and give packed instances."""
-    given = packed.groupBy(names.BUCKET).transformWithState(buckets, GIVEN, "append", "eventTime")
+    grouped = packed.groupBy(names.BUCKET)
+    if capabilities(packed.sparkSession).has(Feature.STATE_BY_ROWS):
+        given = grouped.transformWithState(buckets, GIVEN, "append", "eventTime")
+    else:
+        frames = PandasBuckets(buckets, GIVEN.names)
+        given = grouped.transformWithStateInPandas(frames, GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
     counted = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
     return counted.select(names.DATA)
