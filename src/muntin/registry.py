@@ -56,15 +56,16 @@ class ChangeLog(Protocol):
 class WindowRegistry:
     """The windows of a running query, which looks for changes in every micro-batch; several processes may change them.
 
-    The path is a folder that the driver and all workers see: a mounted one, or one of a store such as s3a://bucket/windows,
-    which Spark reads as ever and Muntin reads through fsspec. After you add a window to a running query, `list()` shows
-    when it starts, once the query has taken it.
+    After you add a window to a running query, `list()` shows when it starts, once the query has taken it.
 
-    - `path`: the folder; it need not exist yet.
-    - `options`: what fsspec opens the store with, such as {"endpoint_url": "http://127.0.0.1:9000"}, also on workers.
-    - `writers`: "many" processes may change the registry at once, for which the file system must create a file for one
-      of them only; "one" is your promise that there is never a second writer.
-    - `log`: decides between writers where the file system cannot, for example mt.DeltaLog("main.ops.windows").
+    Args:
+        path: A folder that the driver and all workers see: a mounted one, or one of a store, such as
+            s3a://bucket/windows, which Spark reads as usual and Muntin reads through fsspec. It need not exist yet.
+        options: What fsspec opens the store with, such as {"endpoint_url": "http://127.0.0.1:9000"}; workers get them,
+            too.
+        writers: "many" processes may change the registry at once; the file system must then create a file for one of
+            them only. "one" is your promise that there is never a second writer.
+        log: Decides between writers where the file system cannot, for example mt.DeltaLog("main.ops.windows").
 
     >>> import tempfile
     >>> from muntin.window import Window
@@ -111,10 +112,16 @@ class WindowRegistry:
         return self._files.exists(self.place)
 
     def add(self, window: AnyWindow | str, id: str | None = None, since: Moment | None = None) -> Registered:
-        """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
+        """Add a window; it starts with its next complete instance.
 
-        A text is read as one window, such as "1 hour every 5 minutes".
-        The id is that of the window unless another is given. It must not be in use, nor the same window under another.
+        Args:
+            window: A window, or text that is read as one, such as "1 hour every 5 minutes".
+            id: What result rows have as window_id; by default that of the window.
+            since: An event time before which no instance begins.
+
+        Raises:
+            QueryError: If the id is in use, or the same window is there under another id.
+            UnsupportedError: If the file system cannot decide between two writers.
         """
         asked = check_writable(check_windows([window])[0])
         check_units([asked])
@@ -129,7 +136,15 @@ class WindowRegistry:
         return next(one for one in self._live() if one.id == named.label)
 
     def remove(self, id: str, until: Moment | None = None) -> None:
-        """Remove a window: nothing that ends after the watermark of the moment, or after `until` if later, is given."""
+        """Remove a window: no instance that ends after the watermark of the moment appears any more.
+
+        Args:
+            id: The id of the window.
+            until: An event time until which instances still appear, if it is later than the watermark.
+
+        Raises:
+            QueryError: If the registry has no such window.
+        """
         asked = micros(until, "until")
         self.check_exists()
         for live in self._tried(lambda version: Change(version, id, None, asked)):

@@ -25,14 +25,17 @@ class DeltaLog:
     If a writer is killed after its commit, the next writer, or the next start of a query that has the log, puts the
     file of that change into the folder.
 
-    - `table`: the name of a Delta table in a catalog, or its folder (a text with a slash); it is made when needed, with
-      the columns number, change (JSON) and writer.
-    - `spark`: a session with Delta; the active one if none is given.
+    Args:
+        table: The name of a Delta table in a catalog, or its folder (a text with a slash). It is made when needed, with
+            the columns number, change (JSON) and writer.
+        spark: A session with Delta; by default the active one.
 
-    ```python
-    registry = mt.WindowRegistry("hdfs://cluster/windows", log=mt.DeltaLog("main.ops.windows_log"))
-    registry.add("1 hour every 5 minutes")
-    ```
+    Example:
+        <!-- not run: it needs a session with Delta -->
+        ```python
+        registry = mt.WindowRegistry("hdfs://cluster/windows", log=mt.DeltaLog("main.ops.windows_log"))
+        registry.add("1 hour every 5 minutes")
+        ```
     """
 
     def __init__(self, table: StrPath, spark: SparkSession | None = None) -> None:
