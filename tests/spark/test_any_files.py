@@ -10,6 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.cli.queries.outputs import batch_outputs, stream_outputs
+from muntin.cli.queries.writing import FolderSink, write
 from muntin.files import LocalFiles
 from muntin.spark.hadoop import HadoopFiles, files_with
 from tests.spark.patience import patiently, to_the_end
@@ -87,3 +89,24 @@ def test_tables_and_checkpoints_of_a_store(spark: SparkSession, tmp_path: Path, 
         )
     with pytest.raises(mt.QueryError, match=r"viewfs://muntin/data/table was written from another checkpoint"):
         table.write(replay.batch.selectExpr("'1m' window_id", "window(ts, '1 minute') window", "k", "v sum_v"), 0)
+
+
+def test_results_of_the_command_line_in_a_store(spark: SparkSession, tmp_path: Path, store: str) -> None:
+    files, rows = HadoopFiles(spark), spark.range(3)
+    places = batch_outputs(f"{store}/out", ["low"], files=files, overwrite=False)
+    assert places.folders == {"low": "viewfs://muntin/data/out/low"}
+    for _ in range(2):
+        assert write(rows, places.folders["low"], "parquet", places.files) == 3
+    assert spark.read.parquet(places.folders["low"]).count() == 3
+    assert set(files.list(f"{store}/out")) == {"low"}
+    with pytest.raises(mt.QueryError, match=r"viewfs://muntin/data/out/low exists"):
+        batch_outputs(f"{store}/out", ["low"], files=files, overwrite=False)
+    with pytest.raises(mt.QueryError, match="is where input viewfs://muntin/data/out/low/in is read from"):
+        batch_outputs(f"{store}/out", ["low"], [f"{store}/out/low/in"], files, overwrite=True)
+    batch_outputs(f"{store}/out", ["low"], files=files, overwrite=True).clear()
+    assert files.list(f"{store}/out") == {}
+    sink = FolderSink(stream_outputs(f"{store}/out", ["low"], files=files).folders["low"], "parquet", files)
+    for batch in (0, 1, 1):
+        sink(rows, batch)
+    assert spark.read.parquet(sink.place).count() == 6
+    assert (tmp_path / "mounted/out/low/_query").exists()
