@@ -78,7 +78,8 @@ class BatchFolder:
         """Refuse a micro-batch of another checkpoint than the one that has written what is there."""
         record = f"{self.place}/{QUERY}"
         owner = files.read(record) if files.exists(record) else ""
-        check_owner("folder", self.place, owner, max(self._batches(files), default=None), query, batch)
+        newest = next((number for number in reversed(self._begun(files)) if self._is_done(files, number)), None)
+        check_owner("folder", self.place, owner, newest, query, batch)
         if query != owner and query:
             files.make(self.place)
             files.put(record, query)
@@ -88,9 +89,14 @@ class BatchFolder:
 
     def _batches(self, files: Files) -> list[int]:
         """Give the numbers of the micro-batches that were written to the end."""
-        begun = [name for name in files.list(self.place) if name.startswith(f"{BATCH}=")]
-        done = [name for name in begun if files.exists(f"{self.place}/{name}/{DONE}")]
-        return sorted(int(name.split("=")[1]) for name in done)
+        return [number for number in self._begun(files) if self._is_done(files, number)]
+
+    def _begun(self, files: Files) -> list[int]:
+        """Give the numbers of all micro-batches that have a folder, in order."""
+        return sorted(int(name.split("=")[1]) for name in files.list(self.place) if name.startswith(f"{BATCH}="))
+
+    def _is_done(self, files: Files, batch: int) -> bool:
+        return files.exists(f"{self._folder(batch)}/{DONE}")
 
     def _latest(self, spark: SparkSession, batches: Iterable[int], names: Sequence[str]) -> DataFrame:
         reader = spark.read.option("basePath", url(self.place))

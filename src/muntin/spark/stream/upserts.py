@@ -28,7 +28,7 @@ class UpsertTable:
     rows would seem to be the newer ones. It is refused; use another table, or remove this one.
 
     Args:
-        table: A folder of any file system that Spark knows. For Delta, a folder (a text with a slash) or the name of a
+        path: A folder of any file system that Spark knows. For Delta, a folder (a text with a slash) or the name of a
             table in a catalog; for Iceberg, such a name. It need not exist yet.
         by: The keys of the query.
         format: "parquet" keeps every micro-batch in a folder of its own, and `read` finds the latest rows. "delta" and
@@ -46,15 +46,15 @@ class UpsertTable:
         ```
     """
 
-    def __init__(self, table: StrPath, by: str | Iterable[str] = (), format: Format = "parquet") -> None:
+    def __init__(self, path: StrPath, by: str | Iterable[str] = (), format: Format = "parquet") -> None:
         if format not in FORMATS:
             raise QueryError(f"format {format!r} is unknown. Use {', '.join(map(repr, FORMATS))}.")
         self.keys = (*RESERVED, *((by,) if isinstance(by, str) else by))
         self.format = format
         self._kept: BatchFolder | MergedTable = (
-            BatchFolder(table) if format == "parquet" else MergedTable(table_name(table, format), format, self.keys)
+            BatchFolder(path) if format == "parquet" else MergedTable(table_name(path, format), format, self.keys)
         )
-        self._given = self._kept.place if isinstance(self._kept, BatchFolder) else str(table)
+        self._given = self._kept.place if isinstance(self._kept, BatchFolder) else str(path)
 
     def __repr__(self) -> str:
         form = "" if self.format == "parquet" else f", format={self.format!r}"
