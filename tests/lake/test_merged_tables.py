@@ -123,10 +123,10 @@ def test_a_table_without_rows_belongs_to_nobody(lake: Lake, replay: Replay) -> N
 def test_numbers_and_columns_are_told(lake: Lake, tmp_path: Path) -> None:
     """Without a query's id, as in Spark Connect or in a call by hand, and with names that SQL must quote."""
     name = lake.table(tmp_path)
-    table = mt.UpsertTable(name, by="a key", format=lake.format)
-    rows = lake.spark.sql("SELECT 'w' window_id, 1 window, NULL::STRING `a key`, 7 `n's count`")
+    table = mt.UpsertTable(name, by="a.key", format=lake.format)
+    rows = lake.spark.sql("SELECT 'w' window_id, 1 window, NULL::STRING `a.key`, 7 `n's`")
     for batch in (0, 1, 1, 3):
-        table.write(rows.withColumn("n's count", F.lit(batch)), batch)
+        table.write(rows.withColumn("n's", F.lit(batch)), batch)
     assert [tuple(row) for row in table.read(lake.spark).collect()] == [("w", 1, None, 3)]
     with pytest.raises(mt.QueryError, match=r"it has micro-batch 3, and this is 2\. Use another table, or remove this"):
         table.write(rows, 2)

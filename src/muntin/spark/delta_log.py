@@ -49,12 +49,12 @@ class DeltaLog:
         """Keep a change under its number, unless there is one; tell whether this one is kept."""
         spark, writer = self._session(), uuid4().hex
         spark.sql(f"CREATE TABLE IF NOT EXISTS {self.name} ({_COLUMNS}) USING delta")
+        text = f"decode(X'{change.encode().hex()}', 'UTF-8')"  # Delta's MERGE takes no parameters
         try:
             spark.sql(
                 f"MERGE INTO {self.name} AS t "
-                f"USING (SELECT {number}L AS number, :change AS change, '{writer}' AS writer) AS s "
-                "ON t.number = s.number WHEN NOT MATCHED THEN INSERT *",
-                args={"change": change},
+                f"USING (SELECT {number}L AS number, {text} AS change, '{writer}' AS writer) AS s "
+                "ON t.number = s.number WHEN NOT MATCHED THEN INSERT *"
             )
         except (PySparkException, Py4JError) as error:
             if not any(word in str(error) for word in _CONFLICT):

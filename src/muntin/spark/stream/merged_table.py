@@ -44,11 +44,11 @@ class MergedTable:
                 f"table {self.name} has no column {missing[0]!r}. Add it with ALTER TABLE {self.name} ADD COLUMN, or "
                 "use another table."
             )
-        if not self._claim(spark, query_of(rows), batch):
-            return
+        is_new = self._claim(spark, query_of(rows), batch)
         numbered = rows.withColumn(BATCH, F.lit(batch).cast("long")).persist()
         try:
-            if not numbered.isEmpty():
+            # All rows are computed, also where they are left out: the query's state is committed by computing them.
+            if numbered.count() and is_new:
                 with _viewed(numbered) as view:
                     spark.sql(self._merging(view, numbered))
         finally:
