@@ -62,6 +62,8 @@ def values(table: mt.UpsertTable, spark: SparkSession) -> Values:
 
 def commits(lake: Lake, name: str) -> int:
     """Count what was written to a table."""
+    if lake.format == "iceberg":
+        lake.spark.sql(f"REFRESH TABLE {name}")
     history = f"DESCRIBE HISTORY {name}" if lake.format == "delta" else f"SELECT * FROM {name}.snapshots"
     return lake.spark.sql(history).count()
 

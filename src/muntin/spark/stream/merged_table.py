@@ -89,6 +89,8 @@ class MergedTable:
 
     def _newest(self, spark: SparkSession) -> int | None:
         """Give the number of the last micro-batch that left rows."""
+        if self.format == "iceberg":
+            spark.sql(f"REFRESH TABLE {self.name}")  # its catalog keeps what this session has seen
         newest: int | None = spark.table(self.name).agg(F.max(BATCH)).collect()[0][0]
         return newest
 
