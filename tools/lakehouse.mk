@@ -9,7 +9,8 @@ DELTA_JARS := io.delta:delta-spark_4.2_2.13:$(DELTA) io.delta:delta-storage:$(DE
 ICEBERG_SPARK := 4.1.4
 ICEBERG_JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0
 S3_SPARK := 4.3.0
-S3_JARS := org.apache.hadoop:hadoop-aws:3.5.0 software.amazon.awssdk:bundle:2.35.4
+S3_JARS := org.apache.hadoop:hadoop-aws:3.5.0 software.amazon.awssdk:bundle:2.35.4 \
+  software.amazon.s3.analyticsaccelerator:analyticsaccelerator-s3:1.3.1
 
 test-delta: .venv-delta/.ready java
 	MUNTIN_LAKE=delta MUNTIN_JARS=.venv-delta/jars .venv-delta/bin/pytest tests/lake
