@@ -1,17 +1,33 @@
 # Every target sets up .venv by itself; only python3 (3.11 or later), make and Java 17 or later are needed.
+# SPARK=4.1 and PYTHON=python3.13 have environments of their own beside .venv: .venv-spark-4.1, .venv-python3.13.
 PYTHON ?= python3
-BIN := .venv/bin
-READY := .venv/.ready
+NEWEST := 4.3
+OTHER_SPARK := $(filter-out $(NEWEST),$(SPARK))
+OTHER_PYTHON := $(filter-out python3,$(PYTHON))
+ENV := .venv$(if $(OTHER_SPARK),-spark-$(OTHER_SPARK))$(if $(OTHER_PYTHON),-$(notdir $(OTHER_PYTHON)))
+BIN := $(ENV)/bin
+READY := $(ENV)/.ready
 WORKERS ?= 2
 
-.PHONY: demo test check format bench clean java
+.PHONY: demo test smoke versions check format bench clean java
 
 demo: $(READY) java
 	$(BIN)/muntin demo
 
 # After make check, CHECKED=1 leaves out the tests that it has run.
 test: $(READY) java
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(if $(CHECKED),-m "slow or spark")
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal $(if $(CHECKED),-m "slow or spark") $(if $(RECORD),--record suite)
+
+# One file of tests each for batch, rolling windows and streams: what runs on every supported version.
+smoke: $(READY) java
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m smoke $(if $(RECORD),--record smoke) tests/spark
+
+# All supported versions of Spark, and of Python as far as they are installed; about three minutes each, the first time.
+versions:
+	for spark in 4.0 4.1 4.2 4.3; do $(MAKE) smoke RECORD=1 SPARK=$$spark || exit 1; done
+	for python in python3.12 python3.13; do \
+	  if tools/python $$python > /dev/null; then $(MAKE) smoke RECORD=1 PYTHON=$$python || exit 1; fi; done
+	.venv/bin/python -m tests.versions
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -48,13 +64,16 @@ java:
 	@tools/java
 
 clean:
-	rm -rf .venv build dist
+	rm -rf .venv .venv-* build dist
 
-$(READY): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "Muntin needs Python 3.11 or later, and $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	@$(PYTHON) -m venv .venv || { \
+$(READY): pyproject.toml constraints.txt tools/constraints
+	@$$(tools/python $(PYTHON)) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Muntin needs Python 3.11 or later, and $(PYTHON) is older or missing. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$$(tools/python $(PYTHON)) -m venv $(ENV) || { \
 	  echo "python3 cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	@echo "Setting up .venv (once, about a minute) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@echo "Setting up $(ENV) (once, about a minute) ..."
+	@tools/constraints $(OTHER_SPARK) > $(ENV)/constraints.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(ENV)/constraints.txt --editable '.[dev]'
 	@touch $@
+
+include tools/lakehouse.mk

@@ -1,7 +1,10 @@
 import os
+from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests.versions import SETS, enter, run_now
 
 # Queries of tests are many and small: a quarter of the time would go into compiling what runs once.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -16,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
     parser.addoption("--cases", type=int, default=6, help="random queries that are compared with plain Spark")
+    parser.addoption("--record", choices=SETS, help="enter this run into the record of tested versions, as which set")
     parser.addoption("--kills", type=int, default=1, help="how often a running stream is killed in each recovery test")
 
 
@@ -24,3 +28,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             if item.get_closest_marker("long"):
                 item.add_marker(pytest.mark.skip(reason="only with --long"))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    chosen = config.getoption("--record")
+    if chosen is None:
+        return
+    count = {name: len(terminalreporter.stats.get(name, ())) for name in ("passed", "skipped", "failed", "error")}
+    enter(run_now(chosen, passed=count["passed"], skipped=count["skipped"], failed=count["failed"] + count["error"]))

@@ -17,7 +17,7 @@ from muntin.plan.slicing.weave import WEAVES
 from muntin.plan.subsumption import METHODS
 
 NAMES = """
-    Aggregate InternalError Kept MuntinError MuntinWarning PhysicalPlan Plan Progress Query QueryError QuerySet
+    Aggregate DeltaLog InternalError Kept MuntinError MuntinWarning PhysicalPlan Plan Progress Query QueryError QuerySet
     Results RollingPlan SharingPlan Statistics StreamPlan Subsumption UnsupportedError UpsertTable Weave Window
     WindowRegistry __version__ aggregate approx_count_distinct approx_quantile avg bool_and bool_or corr count
     count_distinct count_if covar_pop covar_samp evaluate explain explain_rolling first hopping join last max max_by

@@ -13,8 +13,9 @@ import pytest
 from click.testing import CliRunner
 
 import muntin as mt
+from muntin.changes import Change
 from muntin.cli import main
-from muntin.registry import Change, WindowRegistry
+from muntin.registry import WindowRegistry
 from muntin.window import Window
 
 WRITER = """
@@ -241,14 +242,15 @@ def test_formats_of_later_versions_are_refused(tmp_path: Path) -> None:
         file.write_text(json.dumps(fields))
 
 
-@pytest.mark.parametrize(
-    "path", ["s3a://bucket/windows", "hdfs://host/windows", "dbfs:/windows", "file://host/windows"]
-)
-def test_other_file_systems_are_refused(path: str) -> None:
-    for given in (path, Path(path)):
-        if "file:" not in path or isinstance(given, str):  # a Path has lost its host
-            with pytest.raises(mt.QueryError, match="on another file system, which is not supported yet"):
-                WindowRegistry(given)
+def test_urls_are_taken_as_text_and_not_of_other_hosts() -> None:
+    assert WindowRegistry("s3a://bucket/windows/").place == "s3a://bucket/windows"
+    assert WindowRegistry("dbfs:/windows").place == "dbfs:/windows"
+    with pytest.raises(mt.QueryError, match=r"is a URL, and a Path loses slashes of it\. Give it as text"):
+        WindowRegistry(Path("s3a://bucket/windows"))
+    with pytest.raises(mt.QueryError, match="on another file system"):
+        WindowRegistry("file://host/windows")
+    with pytest.raises(mt.UnsupportedError, match="is no folder of this machine"):
+        _ = WindowRegistry("s3a://bucket/windows").path
 
 
 def test_paths_of_files_are_refused_and_urls_of_folders_are_not(tmp_path: Path) -> None:
@@ -307,7 +309,9 @@ def test_the_command_line_changes_a_registry(tmp_path: Path) -> None:
     for arguments in (("list", typo), ("remove", typo, "five")):
         assert f"there is no folder {typo}" in run(*arguments, code=2)
     assert not Path(typo).exists()
-    assert "not supported yet" in run("add", "s3a://bucket/windows", "5 minutes", code=2)
+    assert "two writers could take one number" in run("add", "nowhere://bucket/windows", "5 minutes", code=2)
+    alone = run("add", "nowhere://bucket/windows", "5 minutes", "--only-writer", code=2)
+    assert "fsspec knows no nowhere: paths" in alone
     assert "is a file" in run("list", f"{folder}/00000001.json", code=2)
     (tmp_path / "_queries").mkdir()
     (tmp_path / "_queries" / "query.json").write_text("")

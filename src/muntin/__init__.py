@@ -68,6 +68,7 @@ from muntin.window import (
 
 if TYPE_CHECKING:
     from muntin.spark import (
+        DeltaLog,
         Kept,
         Progress,
         Results,
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Aggregate",
+    "DeltaLog",
     "InternalError",
     "Kept",
     "MuntinError",
@@ -168,6 +170,7 @@ __all__ = [
 ]
 
 _SPARK = (
+    "DeltaLog",
     "Kept",
     "Progress",
     "Results",

@@ -42,6 +42,25 @@ def existing(path: StrPath, what: str) -> Path:
     return absolute
 
 
+def place_of(path: StrPath, what: str) -> str:
+    """Give a folder of any file system as text: an absolute path where it is on this machine, else a URL.
+
+    >>> place_of("file:///data/windows", "registry"), place_of("s3a://bucket/windows/", "registry")
+    ('/data/windows', 's3a://bucket/windows')
+    """
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if isinstance(text, str) and is_remote(text) and scheme(text) != "file":
+        if not isinstance(path, str):
+            raise QueryError(f"{what} {path!r} is a URL, and a Path loses slashes of it. Give it as text.")
+        return text.rstrip("/")
+    return str(folder(path, what))
+
+
+def scheme(url: str) -> str:
+    """Give the scheme of a URL, in small letters."""
+    return url.partition(":")[0].lower()
+
+
 def is_remote(path: str) -> bool:
     """Tell whether a path names another file system than the local one.
 
@@ -56,18 +75,22 @@ def local(path: str) -> Path:
     return Path(_plain(path, "path")).expanduser().absolute()
 
 
-def url(place: Path) -> str:
-    """Name a folder for Spark to write to, on the file system that Python sees and not on Spark's default one."""
-    return f"file://{place}"
+def url(place: Path | str) -> str:
+    """Name a folder for Spark to write to; a path is on the file system that Python sees, not on Spark's default one.
+
+    >>> url(Path("/data/windows")), url("s3a://bucket/windows")
+    ('file:///data/windows', 's3a://bucket/windows')
+    """
+    return place if isinstance(place, str) and is_remote(place) else f"file://{place}"
 
 
-def pattern(place: Path) -> str:
+def pattern(place: Path | str) -> str:
     r"""Name a folder for Spark to read from: it reads such paths as patterns, and [ab] must stand for itself.
 
     >>> print(pattern(Path("/data/a[1]")))
     file:///data/a\[1\]
     """
-    return url(Path(_PATTERN.sub(r"\\\g<0>", str(place))))
+    return _PATTERN.sub(r"\\\g<0>", url(place))
 
 
 def create(file: Path, text: str) -> bool:
@@ -94,7 +117,7 @@ def _plain(text: str, what: str) -> str:
     if local := _LOCAL.fullmatch(text):
         return local["path"]
     raise QueryError(
-        f"{what} {text!r} is on another file system, which is not supported yet. "
+        f"{what} {text!r} is on another file system, which is not supported here. "
         "Use a folder of a file system that the driver and all workers have mounted."
     )
 

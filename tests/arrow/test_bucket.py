@@ -20,12 +20,12 @@ from muntin.arrow.state.bucket import MANY, News, Outcome, step
 from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.formats import FORMAT
 from muntin.plan.slicing.grids import slicing
-from muntin.registry import Change
 from muntin.window import Window
 
 WINDOWS = (Window(10), Window(20), Window(30, 10), Window(15, 5), Window(7, 3, 2), Window(300, 60))

@@ -14,9 +14,9 @@ from muntin.arrow.frames.state import FrameJob, frame_step
 from muntin.arrow.state.bucket import News
 from muntin.arrow.state.head import Head
 from muntin.arrow.state.packing import pack, unpack
+from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, Input
-from muntin.registry import Change
 from tests.arrow.test_frames import S, batches_of, key_rows, task_of, windows
 
 FINGERPRINT = Fingerprint("ordered", Input("ts", "timestamp"), (), ())

@@ -13,7 +13,11 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.choices import AnyStrategy
 from muntin.plan.physical.shapes import MERGING, Shape
+from muntin.spark.capabilities import Feature
 from tests.spark.cases import assert_same, plain_spark
+from tests.spark.since import since
+
+pytestmark = pytest.mark.smoke
 
 SHAPES: list[Any] = [shape.name.lower() for shape in (*MERGING, Shape.ORDERED)]
 WINDOWS = [mt.tumbling("20 minutes", id="20 min"), mt.hopping("1 hour", "20 minutes", id="1 h")]
@@ -65,6 +69,7 @@ def test_user_defined_aggregates(df: DataFrame, strategy: AnyStrategy) -> None:
         assert (row["window"]["start"] - begin) % timedelta(minutes=10) == timedelta(0)
 
 
+@since(Feature.QUANTILE_SKETCHES)
 def test_approximate_quantiles_are_close_in_rank(df: DataFrame) -> None:
     asked = [mt.approx_quantile("v", 0.5), mt.median("v")]
     for strategy in ("native", "independent"):

@@ -27,6 +27,7 @@ from muntin.cli.queries.reading import frames, require
 from muntin.cli.queries.running import TableSink
 from muntin.cli.queries.writing import write
 from muntin.errors import QueryError
+from muntin.files import LocalFiles
 from tests.spark.patience import LONG, PATIENT
 
 BEGIN = datetime(2024, 5, 1)
@@ -269,7 +270,7 @@ def test_micro_batches_are_printed_with_what_any_type_is(spark: SparkSession) ->
 
 def test_csv_has_the_fields_of_structs(spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.sql("SELECT struct(1 AS start, 2 AS end) AS `win``dow`, array(1, 2) AS a, 'x' AS b FROM range(3)")
-    assert write(frame, tmp_path / "out", "csv") == 3
+    assert write(frame, f"{tmp_path}/out", "csv", LocalFiles()) == 3
     rows = ds.dataset(tmp_path / "out", format="csv").to_table().to_pylist()
     assert rows == [{"win`dow_start": 1, "win`dow_end": 2, "a": "[1,2]", "b": "x"}] * 3
 

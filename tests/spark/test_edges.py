@@ -28,12 +28,12 @@ SMALL = mt.Statistics(rows=400, keys=1, span=1)
 
 @contextmanager
 def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
-    kept = spark.conf.get(name)
+    kept = spark.conf.get(name, None)
     spark.conf.set(name, value)
     try:
         yield
     finally:
-        spark.conf.set(name, str(kept))
+        spark.conf.unset(name) if kept is None else spark.conf.set(name, kept)
 
 
 def events(spark: SparkSession, values: list[Any], kind: str) -> DataFrame:

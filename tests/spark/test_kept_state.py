@@ -59,7 +59,7 @@ def test_paths_that_are_no_checkpoints_are_refused(
     monkeypatch.setattr("pyspark.sql.SparkSession.stop", lambda _: None)
     for path, problem in (
         (tmp_path / "file", "is a file"),
-        ("s3a://bucket/checkpoint", "on another file system, which is not supported yet"),
+        ("file://host/checkpoint", "on another file system, which is not supported here"),
         (tmp_path / "typo", f"there is no folder {tmp_path}/typo"),
         (tmp_path, "is no checkpoint of a streaming query"),
     ):

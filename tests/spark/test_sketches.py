@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.spark.capabilities import Feature
+from tests.spark.since import since
 
 WINDOWS = [mt.tumbling("1 minute"), mt.hopping("10 minutes", "5 minutes"), mt.tumbling("1 hour")]
 STRATEGIES = ("independent", "expand", "slices_explode")
@@ -42,6 +44,7 @@ def test_distinct_counts_lie_within_four_standard_errors(df: DataFrame, strategy
     assert sum(one <= error for one in off) > 0.5 * len(off)  # of a normal error 68 %
 
 
+@since(Feature.QUANTILE_SKETCHES)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("k", [20, 200])
 def test_quantiles_lie_within_the_promised_rank_error(df: DataFrame, strategy: str, k: int) -> None:
@@ -59,6 +62,7 @@ def test_quantiles_lie_within_the_promised_rank_error(df: DataFrame, strategy: s
     assert sum(one <= RANK_ERROR[k] + 0.001 for one in off) >= 0.97 * len(off)
 
 
+@since(Feature.QUANTILE_SKETCHES)
 def test_strategies_do_not_give_the_same_sketches(df: DataFrame) -> None:
     """They could not: which rows meet in which sketch differs. Where they do all of a sudden, say so in the docs."""
     asked = [mt.approx_quantile("v", 0.5, k=20), mt.approx_count_distinct("item", lg_k=8)]

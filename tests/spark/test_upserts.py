@@ -185,6 +185,6 @@ def test_a_table_may_have_any_path(replay: Replay, name: str) -> None:
 
 def test_paths_that_are_no_folders_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for path, problem in ((tmp_path / "file", "is a file"), ("s3a://bucket/table", "on another file system")):
+    for path, problem in ((tmp_path / "file", "is a file"), ("file://host/table", "on another file system")):
         with pytest.raises(mt.QueryError, match=problem):
             mt.UpsertTable(path)

@@ -5,16 +5,22 @@ from __future__ import annotations
 import click
 
 from muntin.cli.failures import errors_as_messages
-from muntin.paths import existing
+from muntin.paths import existing, is_remote
 from muntin.registry import WindowRegistry
 
 
 @click.group("windows")
 def windows() -> None:
-    """Add, remove and list the windows of a running query, kept in the folder REGISTRY."""
+    """Add, remove and list the windows of a running query, kept in the folder REGISTRY.
+
+    It is a path, or a URL such as s3a://bucket/windows, which is read through fsspec.
+    """
 
 
 _registry = click.argument("registry")
+_only_writer = click.option(
+    "--only-writer", is_flag=True, help="Nobody else writes: for a store that cannot decide between two writers."
+)
 
 
 @windows.command("add")
@@ -22,20 +28,22 @@ _registry = click.argument("registry")
 @click.argument("window")
 @click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
 @click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
-def windows_add(registry: str, window: str, id: str | None, since: str | None) -> None:
+@_only_writer
+def windows_add(registry: str, window: str, id: str | None, since: str | None, only_writer: bool) -> None:
     """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
     with errors_as_messages():
-        click.echo(WindowRegistry(registry).add(window, id, since))
+        click.echo(_opened(registry, only_writer).add(window, id, since))
 
 
 @windows.command("remove")
 @_registry
 @click.argument("id")
 @click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
-def windows_remove(registry: str, id: str, until: str | None) -> None:
+@_only_writer
+def windows_remove(registry: str, id: str, until: str | None, only_writer: bool) -> None:
     """Remove the window ID."""
     with errors_as_messages():
-        WindowRegistry(registry).remove(id, until)
+        _opened(registry, only_writer).remove(id, until)
 
 
 @windows.command("list")
@@ -43,8 +51,14 @@ def windows_remove(registry: str, id: str, until: str | None) -> None:
 def windows_list(registry: str) -> None:
     """List windows, and since when they count."""
     with errors_as_messages():
-        for one in WindowRegistry(existing(registry, "registry")).list():
+        kept = WindowRegistry(registry)
+        kept.check_exists()
+        for one in kept.list():
             click.echo(one)
+
+
+def _opened(registry: str, only_writer: bool) -> WindowRegistry:
+    return WindowRegistry(registry, writers="one" if only_writer else "many")
 
 
 @click.command("state")
@@ -52,12 +66,13 @@ def windows_list(registry: str) -> None:
 def state_command(checkpoint: str) -> None:
     """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
     with errors_as_messages():
-        folder = existing(checkpoint, "checkpoint")  # before Spark starts
+        if not is_remote(checkpoint):
+            existing(checkpoint, "checkpoint")  # before Spark starts
         from muntin.spark import session, state
 
         spark = session(app="muntin state")
         try:
-            for kept in state(folder, spark):
+            for kept in state(checkpoint, spark):
                 click.echo(f"operator {kept.operator}: {kept}")
         finally:
             spark.stop()

@@ -1,5 +1,6 @@
 """Everything that imports PySpark: mt.aggregate, mt.evaluate, mt.join and the others, and parts of streams."""
 
+from muntin.spark.delta_log import DeltaLog
 from muntin.spark.explaining import explain
 from muntin.spark.items import distinct
 from muntin.spark.joins.run import join
@@ -14,6 +15,7 @@ from muntin.spark.stream.progress import Progress, progress
 from muntin.spark.stream.upserts import UpsertTable
 
 __all__ = [
+    "DeltaLog",
     "Kept",
     "Progress",
     "Results",

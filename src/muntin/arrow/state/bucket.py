@@ -22,11 +22,12 @@ from muntin.arrow.state.emit import Emission, along_forest
 from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Term, any_closed, any_open, kept
+from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.slicing.grids import Grid, lies_on
-from muntin.registry import REPORTS, Change
+from muntin.registry import REPORTS
 from muntin.window import Window
 
 ROWS = 500_000

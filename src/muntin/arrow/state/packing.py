@@ -63,8 +63,8 @@ class Packing:
     labels: tuple[int, ...]
     """What Spark knows the buckets by."""
     grids: tuple[Grid, ...] = ()
-    registry: str | None = None
-    """The folder of a registry that says what to slice by."""
+    registry: WindowRegistry | None = None
+    """Says what to slice by, where windows come and go."""
     query: Callable[[], str] = str
     """Gives the id of the query that this is a task of, which a registry knows it by."""
     items: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class Packing:
         """Give the grids to slice by, as of now."""
         if self.registry is None:
             return self.grids
-        windows = WindowRegistry(self.registry).needed(self.query())
+        windows = self.registry.needed(self.query())
         return slicing(windows) if windows else ((1 << 50, 0),)
 
 

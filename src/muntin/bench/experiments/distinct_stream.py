@@ -138,7 +138,7 @@ def plain(df: DataFrame) -> DataFrame:
 
 def kept(spark: SparkSession, checkpoint: str) -> tuple[int, int]:
     """Give the rows and the bytes of values that the last micro-batch has left in all state operators."""
-    place = readable(checkpoint)
+    place = readable(spark, checkpoint)
     stores = [
         each
         for operator in operators(spark, place)

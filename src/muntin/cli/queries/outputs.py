@@ -1,17 +1,17 @@
-"""Where results go: a folder for every statement, none of them taken, checked before Spark starts."""
+"""Where results go: a folder for every statement, none of them taken, checked before Spark starts if it is here."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from muntin.errors import QueryError
-from muntin.paths import StrPath, folder
+from muntin.files import Files, LocalFiles
+from muntin.paths import StrPath, is_remote, place_of
 
 CHECKPOINT = "_checkpoint"
 """Where a stream keeps how far it is, if nothing else is said: a folder beside those of its statements."""
@@ -20,6 +20,7 @@ QUERY = "_query"
 BATCH = "muntin_batch"
 """The partition column that the number of a micro-batch is kept in."""
 
+_HERE = LocalFiles()
 _LONGEST = 100
 _UNSAFE = re.compile(r"[^\w.-]+")
 _RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{BATCH}=\d+|\..*\.crc")
@@ -30,37 +31,48 @@ _RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{BATCH}=\
 class Outputs:
     """The folder of every statement, and of a stream its checkpoint."""
 
-    folders: Mapping[str, Path]
-    checkpoint: Path | None = None
-    outdated: tuple[Path, ...] = ()
+    folders: Mapping[str, str]
+    """Absolute paths, or URLs of another file system."""
+    checkpoint: str | None = None
+    outdated: tuple[str, ...] = ()
     """Folders of an earlier run, which --overwrite gives up."""
+    files: Files = _HERE
+    """What reads and writes them."""
 
     def clear(self) -> None:
         """Remove what an earlier run has left, just before new results are written."""
         for place in self.outdated:
-            shutil.rmtree(place)
+            self.files.remove(place)
 
 
-def batch_outputs(output: StrPath, names: Iterable[str], inputs: Iterable[Path] = (), *, overwrite: bool) -> Outputs:
+def batch_outputs(
+    output: StrPath,
+    names: Iterable[str],
+    inputs: Iterable[StrPath] = (),
+    files: Files = _HERE,
+    *,
+    overwrite: bool,
+) -> Outputs:
     """Give every statement its folder; refuse what is there already, unless it may be overwritten."""
     folders = _folders(output, names, inputs)
-    outdated = tuple(_outdated(folders.values(), overwrite=overwrite))
-    return Outputs(folders, outdated=outdated)
+    outdated = tuple(_outdated(files, folders.values(), overwrite=overwrite))
+    return Outputs(folders, outdated=outdated, files=files)
 
 
 def stream_outputs(
     output: StrPath,
     names: Iterable[str],
-    inputs: Iterable[Path] = (),
+    inputs: Iterable[StrPath] = (),
+    files: Files = _HERE,
     *,
     checkpoint: StrPath | None = None,
     overwrite: bool = False,
 ) -> Outputs:
     """Give every statement its folder; a stream goes on in those that its checkpoint has written."""
     folders = _folders(output, names, inputs)
-    own = folder(output, "output") / CHECKPOINT
-    kept = own if checkpoint is None else folder(checkpoint, "checkpoint")
-    query = query_of(kept)
+    own = f"{place_of(output, 'output')}/{CHECKPOINT}"
+    kept = own if checkpoint is None else place_of(checkpoint, "checkpoint")
+    query = query_of(files, kept)
     if overwrite:
         if query and kept != own:
             raise QueryError(
@@ -70,16 +82,17 @@ def stream_outputs(
         query = ""
     if query:
         for name, place in folders.items():
-            _continues(name, place, kept, query)
-        return Outputs(folders, kept)
-    outdated = tuple(_outdated(folders.values(), overwrite=overwrite))
-    return Outputs(folders, kept, (*outdated, kept) if overwrite and kept == own and kept.exists() else outdated)
+            _continues(files, name, place, kept, query)
+        return Outputs(folders, kept, files=files)
+    outdated = tuple(_outdated(files, folders.values(), overwrite=overwrite))
+    begun = (kept,) if overwrite and kept == own and files.exists(kept) else ()
+    return Outputs(folders, kept, (*outdated, *begun), files)
 
 
-def query_of(checkpoint: Path) -> str:
+def query_of(files: Files, checkpoint: str) -> str:
     """Give the id of the query that a checkpoint belongs to; nothing if no query has begun in it."""
     try:
-        return str(json.loads((checkpoint / "metadata").read_text(encoding="utf-8"))["id"])
+        return str(json.loads(files.read(f"{checkpoint}/metadata"))["id"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
 
@@ -103,30 +116,39 @@ def safe_names(names: Iterable[str]) -> dict[str, str]:
     return safe
 
 
-def _folders(output: StrPath, names: Iterable[str], inputs: Iterable[Path]) -> dict[str, Path]:
-    top = folder(output, "output")
-    nearest = next(place for place in (top, *top.parents) if place.exists())
-    if not os.access(nearest, os.W_OK):
-        raise QueryError(
-            f"output {os.fspath(output)!r} cannot be written: {nearest} is read-only. Choose another folder."
-        )
-    folders = {name: top / safe for name, safe in safe_names(names).items()}
+def _folders(output: StrPath, names: Iterable[str], inputs: Iterable[StrPath]) -> dict[str, str]:
+    top = place_of(output, "output")
+    if not is_remote(top):
+        _check_writable(Path(top))
+    folders = {name: f"{top}/{safe}" for name, safe in safe_names(names).items()}
     for place in folders.values():
         for input in inputs:
-            one, other = place.resolve(), input.resolve()
-            if one == other or one in other.parents or other in one.parents:
+            one, other = _steps(place), _steps(input)
+            if one[: len(other)] == other[: len(one)]:
                 raise QueryError(f"output {place} is where input {input} is read from. Choose another folder.")
     return folders
 
 
-def _outdated(folders: Iterable[Path], *, overwrite: bool) -> Iterator[Path]:
+def _check_writable(top: Path) -> None:
+    nearest = next(place for place in (top, *top.parents) if place.exists())
+    if not os.access(nearest, os.W_OK):
+        raise QueryError(f"output {str(top)!r} cannot be written: {nearest} is read-only. Choose another folder.")
+
+
+def _steps(place: StrPath) -> tuple[str, ...]:
+    """Give the names on the way to a place: where one way begins as another one does, it leads into it."""
+    text = os.fspath(place)
+    return tuple(text.split("/")) if is_remote(text) else Path(text).resolve().parts
+
+
+def _outdated(files: Files, folders: Iterable[str], *, overwrite: bool) -> Iterator[str]:
     """Yield the folders that are there already; refuse them unless they may be overwritten, and hold results."""
     for place in folders:
-        if not place.exists():
+        if not files.exists(place):
             continue
-        if not place.is_dir():
+        if Path(place).is_file():
             raise QueryError(f"output {place} is a file. Move it, or choose another --output.")
-        inner = [file.name for file in place.iterdir()]
+        inner = list(files.list(place))
         if inner and not overwrite:
             raise QueryError(f"output {place} exists. Choose another --output, or replace it with --overwrite.")
         if foreign := [name for name in inner if not _RESULT.fullmatch(name)]:
@@ -137,12 +159,12 @@ def _outdated(folders: Iterable[Path], *, overwrite: bool) -> Iterator[Path]:
         yield place
 
 
-def _continues(name: str, place: Path, checkpoint: Path, query: str) -> None:
+def _continues(files: Files, name: str, place: str, checkpoint: str, query: str) -> None:
     """Refuse a folder that another query than that of the checkpoint has written."""
-    if not place.exists() or not any(place.iterdir()):
+    inner = files.list(place)
+    if not inner:
         return
-    record = place / QUERY
-    owner = record.read_text(encoding="utf-8").strip() if record.exists() else ""
+    owner = files.read(f"{place}/{QUERY}").strip() if QUERY in inner else ""
     if owner != query:
         raise QueryError(
             f"output {place} of {name!r} was not written by the stream that checkpoint {checkpoint} continues. "

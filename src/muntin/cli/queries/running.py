@@ -22,8 +22,10 @@ from muntin.cli.queries.reading import require
 from muntin.cli.queries.streaming import Tally, follow, single
 from muntin.cli.queries.work import Job, in_words_of_the_command_line, prepared, started
 from muntin.cli.queries.writing import FileFormat, FolderSink, write
-from muntin.errors import UnsupportedError
-from muntin.paths import folder, url
+from muntin.errors import QueryError, UnsupportedError
+from muntin.files import Files, LocalFiles
+from muntin.paths import is_remote, place_of, url
+from muntin.spark.hadoop import HadoopFiles
 from muntin.terminal import Rows, first_rows, show
 
 
@@ -41,14 +43,17 @@ def run(asked: Run) -> None:
     """Run the statements of a file, and say what came of them."""
     options.check(asked)
     options.trigger_of(asked.trigger)
+    elsewhere = _is_elsewhere(asked)
     job = prepared(asked)
-    places = _places(asked, job)
+    places = None if elsewhere else _places(asked, job, LocalFiles())
     out, err = Console(), logs.screen()
     both = out.is_terminal and err.is_terminal
     screen = out if both else err  # a terminal is written by one console, or lines would mix
     with steps(screen, tasks=not asked.stream) as shown, started(job, shown) as spark:
         if asked.form == "delta":
             require(spark, "delta")
+        if elsewhere:  # only Spark knows the way there
+            places = _places(asked, job, HadoopFiles(spark))
         shown.now("planning")
         with _answered(job, spark) as answer:
             if asked.explain:
@@ -63,14 +68,27 @@ def run(asked: Run) -> None:
         (out if places is not None else screen).print(line)
 
 
-def _places(asked: Run, job: Job) -> Outputs | None:
+def _is_elsewhere(asked: Run) -> bool:
+    """Tell whether results go to another file system; then its checkpoint is there as well."""
+    output = asked.output is not None and is_remote(asked.output)
+    if asked.output and asked.checkpoint and output != is_remote(asked.checkpoint):
+        raise QueryError(
+            f"output {asked.output!r} is on another file system than checkpoint {asked.checkpoint!r}. "
+            "Give both on one, or leave out --checkpoint."
+        )
+    return output
+
+
+def _places(asked: Run, job: Job, files: Files) -> Outputs | None:
     """Give every statement its folder, if results are written; refuse folders that are taken."""
     if asked.output is None:
         return None
-    inputs = [source.folder for source in job.sources if source.folder is not None]
+    inputs = [source.folder or source.path for source in job.sources if source.format != "kafka"]
     if asked.stream:
-        return stream_outputs(asked.output, job.names, inputs, checkpoint=asked.checkpoint, overwrite=asked.overwrite)
-    return batch_outputs(asked.output, job.names, inputs, overwrite=asked.overwrite)
+        return stream_outputs(
+            asked.output, job.names, inputs, files, checkpoint=asked.checkpoint, overwrite=asked.overwrite
+        )
+    return batch_outputs(asked.output, job.names, inputs, files, overwrite=asked.overwrite)
 
 
 @contextmanager
@@ -97,7 +115,8 @@ def _files(asked: Run, answer: Answer, places: Outputs, shown: Steps) -> list[An
     written = []
     for number, (name, place) in enumerate(places.folders.items(), 1):
         shown.now(f"{name} ({number} of {len(places.folders)})")
-        written.append(summary.Written(name, write(answer.frames[name], place, _file_format(asked)), place))
+        rows = write(answer.frames[name], place, _file_format(asked), places.files)
+        written.append(summary.Written(name, rows, place))
     seconds = time.monotonic() - begun
     return [summary.written_table(written), *summary.batch_lines(len(written), seconds, answer.plan)]
 
@@ -149,7 +168,7 @@ def _checkpoint(asked: Run, places: Outputs | None) -> Iterator[str]:
     if places is not None and places.checkpoint is not None:
         yield url(places.checkpoint)
     elif asked.checkpoint is not None:
-        yield url(folder(asked.checkpoint, "checkpoint"))
+        yield url(place_of(asked.checkpoint, "checkpoint"))
     else:
         with tempfile.TemporaryDirectory(prefix="muntin-", ignore_cleanup_errors=True) as temporary:
             yield url(Path(temporary))
@@ -157,7 +176,7 @@ def _checkpoint(asked: Run, places: Outputs | None) -> Iterator[str]:
 
 def _sink(asked: Run, name: str, places: Outputs | None, out: Console) -> Any:
     if places is not None:
-        return FolderSink(places.folders[name], _file_format(asked))
+        return FolderSink(places.folders[name], _file_format(asked), places.files)
     return TableSink(name, asked.rows, out)
 
 

@@ -29,7 +29,7 @@ class Written:
 
     name: str
     rows: int
-    place: Path
+    place: str
 
 
 def written_table(results: Iterable[Written]) -> RenderableType:
@@ -86,9 +86,6 @@ def _statements(count: int) -> str:
     return f"{count} statement{'' if count == 1 else 's'}"
 
 
-def _short(place: Path) -> str:
+def _short(place: str) -> str:
     """Write a path from where the user is, if it is below."""
-    try:
-        return str(place.relative_to(Path.cwd()))
-    except ValueError:
-        return str(place)
+    return place.removeprefix(f"{Path.cwd()}/")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
-from pathlib import Path
 from typing import Literal, get_args
 
 from pyspark.sql import Column, DataFrame, Observation
@@ -12,7 +10,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
 from muntin.cli.queries.outputs import BATCH, QUERY
-from muntin.paths import put, url
+from muntin.files import Files
+from muntin.paths import url
 
 log = logging.getLogger(__name__)
 
@@ -20,19 +19,21 @@ FileFormat = Literal["parquet", "csv", "json", "delta"]
 FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 
-def write(frame: DataFrame, place: Path, form: FileFormat) -> int:
+def write(frame: DataFrame, place: str, form: FileFormat, files: Files) -> int:
     """Write a result in place of what may be there, and give the number of its rows.
 
-    The folder gets its name when it is complete, so a failure leaves what was there before.
+    The folder gets its name when it is complete, so a failure leaves what was there before. An object store gives
+    names file by file.
     """
-    unfinished = place.with_name(f".{place.name}.unfinished")
-    _remove(unfinished)
+    folder, _, name = place.rpartition("/")
+    unfinished = f"{folder}/.{name}.unfinished"
+    files.remove(unfinished)
     try:
         rows = _save(frame, unfinished, form)
-        _remove(place)
-        unfinished.rename(place)
+        files.remove(place)
+        files.move(unfinished, place)
     finally:
-        _remove(unfinished)
+        files.remove(unfinished)
     log.info("%s: %d rows", place, rows)
     return rows
 
@@ -43,8 +44,8 @@ class FolderSink:
     Delta tables have no such folders: there the table itself knows which micro-batch it has.
     """
 
-    def __init__(self, place: Path, form: FileFormat) -> None:
-        self.place, self.form = place, form
+    def __init__(self, place: str, form: FileFormat, files: Files) -> None:
+        self.place, self.form, self.files = place, form, files
         self.rows = 0
         """Rows that were written since the sink was made."""
 
@@ -54,18 +55,18 @@ class FolderSink:
         if self.form == "delta":
             self.rows += self._append(frame, batch)
             return
-        self.rows += _save(frame, self.place / f"{BATCH}={batch:012d}", self.form)
+        self.rows += _save(frame, f"{self.place}/{BATCH}={batch:012d}", self.form)
 
     def _claim(self, frame: DataFrame) -> None:
         """Note which query writes the folder: another one is refused before it starts."""
-        record = self.place / QUERY
-        if not record.exists():
-            self.place.mkdir(parents=True, exist_ok=True)
-            put(record, query_id(frame))
+        record = f"{self.place}/{QUERY}"
+        if not self.files.exists(record):
+            self.files.make(self.place)
+            self.files.put(record, query_id(frame))
 
     def _append(self, frame: DataFrame, batch: int) -> int:
         counted = Observation()
-        once = {"txnAppId": f"{query_id(frame)}/{self.place.name}", "txnVersion": str(batch)}
+        once = {"txnAppId": f"{query_id(frame)}/{self.place.rsplit('/', 1)[-1]}", "txnVersion": str(batch)}
         writer = frame.observe(counted, F.count(F.lit(1)).alias("rows")).write.options(**once)
         writer.mode("append").format("delta").save(url(self.place))
         return int(counted.get["rows"])
@@ -90,7 +91,7 @@ def _flat(name: str, type: object) -> list[Column]:
     return [own]
 
 
-def _save(frame: DataFrame, place: Path, form: FileFormat) -> int:
+def _save(frame: DataFrame, place: str, form: FileFormat) -> int:
     """Write files, and count their rows while they are written."""
     counted = Observation()
     plain = flat(frame) if form == "csv" else frame
@@ -99,8 +100,3 @@ def _save(frame: DataFrame, place: Path, form: FileFormat) -> int:
         writer = writer.option("header", "true")
     writer.save(url(place))
     return int(counted.get["rows"])
-
-
-def _remove(place: Path) -> None:
-    if place.exists():
-        shutil.rmtree(place)

@@ -99,6 +99,8 @@ def _notes(events: Events, keys: str | None) -> Iterator[str]:
     if keys:
         yield f"kernels are left out: {keys}"
     for made in events.recipes:
+        if made.lacking:
+            yield f"slices of {made.aggregate!r} are not merged: {made.lacking}"
         if made.ranged is not None and not keys:
             continue
         if not made.mergeable:

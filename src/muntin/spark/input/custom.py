@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate, Function, Merge
+from muntin.spark.capabilities import SPATIAL
 from muntin.spark.input.parts import Part, Recipe
 
 
@@ -71,7 +72,7 @@ def _has_order(given: T.DataType) -> bool:
             return _has_order(given.elementType)
         case T.UserDefinedType():
             return _has_order(given.sqlType())
-    return not isinstance(given, T.MapType | T.VariantType | T.CalendarIntervalType | T.SpatialType)
+    return not isinstance(given, (T.MapType, T.VariantType, T.CalendarIntervalType, *SPATIAL))
 
 
 def _total(function: Function, partials: Any) -> Any:

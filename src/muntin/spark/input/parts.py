@@ -60,11 +60,13 @@ class Recipe:
     """What is counted once, where distinct values are counted and Spark can sort by them."""
     ranged: Part | None = None
     """What kernels read from the rows of a range: its only column is lifted from a row, and the result comes back."""
+    lacking: str | None = None
+    """What this Spark lacks to merge partials; None where they merge, or where no Spark merges them."""
 
     @property
     def mergeable(self) -> bool:
         """Whether slices can be shared."""
-        return bool(self.parts)
+        return bool(self.parts) and all(part.merge is not None for part in self.parts)
 
     def over_ranges(self) -> Recipe:
         """Give the recipe as kernels evaluate it from the rows of ranges: the same where partials are merged."""
@@ -76,7 +78,7 @@ class Recipe:
     @property
     def liftable(self) -> bool:
         """Whether a row can stand for a partial of itself."""
-        return self.mergeable and all(part.lift for part in self.parts)
+        return bool(self.parts) and all(part.lift for part in self.parts)
 
 
 def column(step: Step) -> Column:

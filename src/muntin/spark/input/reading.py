@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +17,7 @@ from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.expressions import Expression, written
 from muntin.query import Query, Windows, check_units
+from muntin.spark.capabilities import Capabilities, capabilities
 from muntin.spark.input.checking import (
     alike,
     check_expressions,
@@ -116,10 +118,11 @@ def _made(frame: DataFrame, asked: list[tuple[Aggregate, list[T.StructField]]]) 
     Spark is asked for all of them at once, and one by one only if it refuses: every question takes time.
     """
     legacy = is_set(frame, "spark.sql.legacy.statisticalAggregate", "false")
+    write = partial(_recipe, legacy=legacy, able=capabilities(frame.sparkSession))
     try:
-        return _typed(frame, tuple(_recipe(aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
+        return _typed(frame, tuple(write(aggregate, inputs) for aggregate, inputs in asked))
     except (AnalysisException, ParseException):
-        return _typed(frame, tuple(_made_alone(frame, aggregate, inputs, legacy=legacy) for aggregate, inputs in asked))
+        return _typed(frame, tuple(_made_alone(frame, aggregate, inputs, write) for aggregate, inputs in asked))
 
 
 def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
@@ -142,10 +145,12 @@ def _typed(frame: DataFrame, recipes: tuple[Recipe, ...]) -> tuple[Recipe, ...]:
     return tuple(map(with_types, recipes, schema.fields))
 
 
-def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
+def _made_alone(
+    frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructField], write: Callable[..., Recipe]
+) -> Recipe:
     """Write one aggregate, without partials where Spark takes the type for the result alone: a set of maps, say."""
     try:
-        made = _recipe(aggregate, inputs, legacy=legacy)
+        made = write(aggregate, inputs)
         _typed(frame, (Recipe(aggregate, made.plain),))
     except (AnalysisException, ParseException) as error:
         columns = " and ".join(
@@ -163,6 +168,6 @@ def _made_alone(frame: DataFrame, aggregate: Aggregate, inputs: list[T.StructFie
     return made
 
 
-def _recipe(aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool) -> Recipe:
+def _recipe(aggregate: Aggregate, inputs: list[T.StructField], *, legacy: bool, able: Capabilities) -> Recipe:
     columns, types = [field.name for field in inputs], [field.dataType for field in inputs]
-    return recipe(aggregate, columns, types, names.TIME, legacy=legacy)
+    return recipe(aggregate, columns, types, names.TIME, legacy=legacy, able=able)

@@ -9,7 +9,8 @@ from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Merge, Reading
 from muntin.arrow.holistic import Holistic, Members, Mode, Percentile
-from muntin.errors import InternalError
+from muntin.errors import InternalError, UnsupportedError
+from muntin.spark.capabilities import Capabilities, Feature
 from muntin.spark.input.custom import custom
 from muntin.spark.input.events import one_of_equals
 from muntin.spark.input.moments import comoments, moments
@@ -18,7 +19,13 @@ from muntin.spark.input.reducing import is_flat
 
 
 def recipe(  # noqa: C901 - one line for each way to merge
-    aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataType], time: str, *, legacy: bool
+    aggregate: Aggregate,
+    inputs: Sequence[str],
+    types: Sequence[T.DataType],
+    time: str,
+    *,
+    legacy: bool,
+    able: Capabilities,
 ) -> Recipe:
     """Write an aggregate over columns of given types; the event time is in microseconds.
 
@@ -42,9 +49,11 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.COMOMENTS:
             return comoments(aggregate, *(f"CAST({name} AS DOUBLE)" for name in inputs), legacy=legacy)
         case Merge.UNION:
-            return _distinct(aggregate, inputs[0], types[0])
+            return _distinct(aggregate, inputs[0], types[0], able.lack(Feature.MERGED_SETS))
         case Merge.DISTINCT_SKETCH:
             return _distinct_sketch(aggregate, inputs[0], types[0], options["lg_k"])
+        case Merge.QUANTILE_SKETCH if lacking := able.lack(Feature.QUANTILE_SKETCHES):
+            raise UnsupportedError(f"{aggregate!r} is not done here: {lacking}. Use mt.percentile, which is exact.")
         case Merge.QUANTILE_SKETCH:
             return _quantile_sketch(aggregate, inputs[0], types[0], options)
         case Merge.CUSTOM:
@@ -174,11 +183,12 @@ def _ranged(aggregate: Aggregate, plain: str, value: str, given: T.DataType) -> 
     return Part(aggregate.function.merge, (plain,), lift=(value,), reducer=reading)
 
 
-def _distinct(aggregate: Aggregate, value: str, given: T.DataType) -> Recipe:
-    part = Part(Merge.UNION, (f"collect_set({value})",), lambda values: (f"collect_union({values})",))
+def _distinct(aggregate: Aggregate, value: str, given: T.DataType, lacking: str | None) -> Recipe:
+    merge = None if lacking else lambda values: (f"collect_union({values})",)
+    part = Part(Merge.UNION, (f"collect_set({value})",), merge)
     lower, plain = "coalesce(CAST(size({}) AS BIGINT), 0L)".format, f"count(DISTINCT {value})"
-    item = value if _is_sorted(given) else None
-    return Recipe(aggregate, plain, (part,), lower, item=item, ranged=_ranged(aggregate, plain, value, given))
+    item, ranged = value if _is_sorted(given) else None, _ranged(aggregate, plain, value, given)
+    return Recipe(aggregate, plain, (part,), lower, item=item, ranged=ranged, lacking=lacking)
 
 
 def _is_sorted(given: T.DataType) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import types as T
 
 from muntin.query import repeated
+from muntin.spark.capabilities import SPATIAL, TIMES
 
 _PLAIN = (
     T.NumericType,
@@ -13,11 +14,11 @@ _PLAIN = (
     T.CharType,
     T.VarcharType,
     T.BinaryType,
-    T.DatetimeType,
     T.DayTimeIntervalType,
     T.VariantType,
-    T.SpatialType,
     T.NullType,
+    *TIMES,
+    *SPATIAL,
 )
 
 

@@ -7,6 +7,7 @@ from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, fra
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
 from muntin.spark.batch.choice import prices
+from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.checking import is_set
 from muntin.spark.input.statistics import measure
 from muntin.spark.input.travel import travels
@@ -72,5 +73,6 @@ def sizes_of(request: Request, statistics: Statistics) -> Rolling:
     read = sum(made.ranged is not None for made in events.recipes)
     work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared, holistic=read)
     lengths = frame_rows(work, frames.ranges, frames.counts)
-    tree = is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
+    able = capabilities(events.frame.sparkSession)
+    tree = able.has(Feature.SEGMENT_TREES) and is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")
     return Rolling(work, lengths, len(request.columns), len(events.recipes), tree)

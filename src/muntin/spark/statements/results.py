@@ -14,7 +14,7 @@ from muntin.paths import StrPath
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.queries.sinks import Sink
 from muntin.spark.statements.plan import SqlPlan
-from muntin.spark.stream.upserts import BatchFolder
+from muntin.spark.stream.batch_folder import BatchFolder
 
 
 class StatementResults(Results):

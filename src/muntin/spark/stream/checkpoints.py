@@ -11,23 +11,28 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from muntin import names
 from muntin.arrow.state.head import Head
 from muntin.errors import QueryError
-from muntin.paths import StrPath, existing, folder, url
+from muntin.paths import StrPath, place_of, url
+from muntin.spark.hadoop import files_with
 
 _QUOTED = re.compile(r"""[\x00-\x1f"#%<>?\[\\\]^`{|}\x7f\s]""")
 """Characters that URLs quote: Spark 4.3 reads state from the folder with the quoted name, which does not exist."""
 
 
-def is_begun(path: StrPath) -> bool:
+def is_begun(spark: SparkSession, path: StrPath) -> bool:
     """Tell whether a query has completed a micro-batch; before that, a checkpoint has nothing to go on from."""
-    return any((folder(path, "checkpoint") / "commits").glob("[0-9]*"))
+    place = place_of(path, "checkpoint")
+    return any(name[0].isdigit() for name in files_with(spark, place).list(f"{place}/commits"))
 
 
-def readable(path: StrPath) -> str:
+def readable(spark: SparkSession, path: StrPath) -> str:
     """Give a checkpoint as Spark reads it; refuse one in which Spark would find nothing."""
-    place = existing(path, "checkpoint")
-    if not (place / "metadata").exists():
+    place = place_of(path, "checkpoint")
+    files = files_with(spark, place)
+    if not files.exists(place):
+        raise QueryError(f"the checkpoint does not exist: there is no folder {place}. Check the path.")
+    if not files.exists(f"{place}/metadata"):
         raise QueryError(f"{place} is no checkpoint of a streaming query. Give what its checkpointLocation was.")
-    if quoted := _QUOTED.search(str(place)):
+    if quoted := _QUOTED.search(place):
         raise QueryError(
             f"Spark cannot read state from {place}, since its path has {quoted[0]!r}. "
             "Make a symbolic link to it that has no such characters, and give that."

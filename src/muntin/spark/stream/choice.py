@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from muntin.aggregates import Aggregate
 from muntin.duration import Duration
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint, check_same
@@ -16,6 +15,7 @@ from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, 
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
+from muntin.spark.input.parts import Recipe
 from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
@@ -82,7 +82,8 @@ def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obs
     if options.late == "exact" and not shape.exact:
         return Obstacle("drops late rows with their slice, and has no late='exact'")
     if shape.needs_merge and (alone := _unmergeable(source)):
-        return Obstacle(f"merges partials, and {alone!r} has none", error=UnsupportedError)
+        why = alone.lacking or f"{alone.aggregate!r} has none"
+        return Obstacle(f"merges partials, and {why}", error=UnsupportedError)
     if shape.alone and len(source.query.windows) > 1 and shares_a_shuffle(source.events.frame):
         return Obstacle(
             "would share the shuffle that the input has above its watermark, and Spark would close one window only",
@@ -98,8 +99,8 @@ def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obs
     return None
 
 
-def _unmergeable(source: Source) -> Aggregate | None:
-    return next((made.aggregate for made in source.events.recipes if not made.mergeable), None)
+def _unmergeable(source: Source) -> Recipe | None:
+    return next((made for made in source.events.recipes if not made.mergeable), None)
 
 
 def _notes(
@@ -110,8 +111,8 @@ def _notes(
 ) -> Iterator[str]:
     if before:
         yield f"the checkpoint has shape {before[0].name.lower()}, so no other was weighed"
-    if alone := _unmergeable(source):
-        yield f"{alone!r} is evaluated from the rows of every window, and the others with it"
+    if (alone := _unmergeable(source)) and not alone.lacking:
+        yield f"{alone.aggregate!r} is evaluated from the rows of every window, and the others with it"
     for shape in named:
         if shape in obstacles:
             yield f"{shape.name.lower()} is left out: it {obstacles[shape].reason}"

@@ -21,14 +21,17 @@ from muntin.arrow.state.bucket import News, Outcome, Store, step, told
 from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
+from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import pattern
 from muntin.plan.slicing.grids import slicing
-from muntin.registry import CHANGES, Change, WindowRegistry
+from muntin.registry import CHANGES, WindowRegistry
+from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.source import DELAY, Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
@@ -66,8 +69,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     asked = () if isinstance(windows, WindowRegistry) else windows
     buckets = kept.buckets or 1
     columns, labels = layout(source.events), bucket_labels(buckets)
-    folder = None if registry is None else str(registry.path)
-    packing = Packing(columns, labels, slicing(asked) if asked else (), folder, query_id)
+    packing = Packing(columns, labels, slicing(asked) if asked else (), registry, query_id)
     numbers = {window: number for number, window in enumerate(source.query.windows)}
     job = Job(
         columns.of_slices(),
@@ -81,7 +83,7 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
     packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
     if registry is not None:
         packed = packed.unionByName(changes(source, registry, labels))
-    given = stepped(packed, Buckets(job, labels[0], folder))
+    given = stepped(packed, Buckets(job, labels[0], registry))
     schema = window_schema(source.events)
     if registry is None:
         rows = mapped(given, unpacked, False, schema)
@@ -116,7 +118,12 @@ def numbered(source: Source, rows: DataFrame, buckets: int, others: Iterable[str
 
 def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
     """Send messages to their buckets, count late rows, and give packed instances."""
-    given = packed.groupBy(names.BUCKET).transformWithState(buckets, GIVEN, "append", "eventTime")
+    grouped = packed.groupBy(names.BUCKET)
+    if capabilities(packed.sparkSession).has(Feature.STATE_BY_ROWS):
+        given = grouped.transformWithState(buckets, GIVEN, "append", "eventTime")
+    else:
+        frames = PandasBuckets(buckets, GIVEN.names)
+        given = grouped.transformWithStateInPandas(frames, GIVEN, "append", "eventTime")
     counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
     counted = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
     return counted.select(names.DATA)
@@ -128,7 +135,7 @@ def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -
     registry.settle()
     files = spark.readStream.schema(f"{names.CHANGE} string").option("pathGlobFilter", CHANGES)
     # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
-    texts = files.text(pattern(registry.path), wholetext=True)
+    texts = files.text(pattern(registry.place), wholetext=True)
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias(names.BUCKET)
     nothing = {
         names.DATA: F.lit(None).cast("binary"),
@@ -145,7 +152,7 @@ Step = Callable[[Any, Head | None, Store, News, int], Outcome]
 class Buckets(StatefulProcessor):
     """Spark's side of a bucket: its state, its timer and its rows."""
 
-    def __init__(self, job: Any, first: int, registry: str | None, step: Step = step) -> None:
+    def __init__(self, job: Any, first: int, registry: WindowRegistry | None, step: Step = step) -> None:
         self.job, self.first, self.registry, self.step = job, first, registry, step
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -191,7 +198,7 @@ class Buckets(StatefulProcessor):
         self.handle.registerTimer(now + 1)  # is due as soon as the watermark moves
         head = outcome.head
         if self.registry and key[0] == self.first:
-            registry, query = WindowRegistry(self.registry), query_id()
+            registry, query = self.registry, query_id()
             if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
                 registry.report(query, told(head.terms), head.newest, head.missing)
         if outcome.late:

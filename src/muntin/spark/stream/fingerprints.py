@@ -63,9 +63,9 @@ def _mark(kept: Fingerprint) -> T.StructType:
 
 def kept_fingerprints(spark: SparkSession, checkpoint: StrPath) -> tuple[Fingerprint, ...]:
     """Read what the states of a checkpoint were made for; nothing of one that has no micro-batch yet."""
-    if not is_begun(checkpoint):
+    if not is_begun(spark, checkpoint):
         return ()
-    place = readable(checkpoint)
+    place = readable(spark, checkpoint)
     fingerprints = [
         kept for operator in operators(spark, place) if (kept := _kept_fingerprint(spark, place, operator)) is not None
     ]

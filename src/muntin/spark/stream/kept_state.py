@@ -44,10 +44,10 @@ def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept,
     Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
     ids. Operators that are not Muntin's are left out.
     """
-    place = readable(checkpoint)
     session = spark or SparkSession.getActiveSession()
     if session is None:
         raise QueryError("no Spark session is active. Call mt.session() first, or give spark=.")
+    place = readable(session, checkpoint)
     return tuple(kept for operator in operators(session, place) for kept in _kept(session, place, operator))
 
 

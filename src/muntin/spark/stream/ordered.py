@@ -30,12 +30,12 @@ def ordered(source: Source, kept: Fingerprint, registry: WindowRegistry | None =
     rows = mapped(_numbered(source, len(labels)), rows_at_source, RowPacking(labels), PACKED, source.events.shared)
     rows = rows.withColumn(names.CHANGE, F.lit(None).cast("string"))
     order = tuple(zip(source.watching.order, source.watching.directions, strict=True))
-    task, folder = frame_task(source, source.query.windows), None
+    task = frame_task(source, source.query.windows)
     if registry is not None:
-        task, folder = replace(task, framings=()), str(registry.path)
+        task = replace(task, framings=())
         rows = rows.unionByName(changes(source, registry, labels))
     job = FrameJob(task, kept, order, registered=registry is not None, watches=_watches(source))
-    given = stepped(rows, Buckets(job, labels[0], folder, frame_step))
+    given = stepped(rows, Buckets(job, labels[0], registry, frame_step))
     schema = instance_schema(source)
     if registry is None:
         instances = mapped(given, unpacked, False, schema)

@@ -1,0 +1,209 @@
+"""Files wherever they are: the few calls that Muntin makes itself, beside what Spark reads and writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from muntin.errors import QueryError, UnsupportedError
+from muntin.paths import create, is_remote, put, scheme
+
+EXCLUSIVE = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"])
+"""The schemes whose stores, through fsspec, create an object only if there is none of its name."""
+
+_STAMPS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "modified", "updated", "created")
+
+
+class Files(Protocol):
+    """What Muntin does with files. A path is text: an absolute path of this machine, or a URL such as s3a://b/f."""
+
+    def read(self, path: str) -> str:
+        """Give the text of a file; FileNotFoundError if there is none."""
+
+    def list(self, folder: str) -> dict[str, Hashable]:
+        """Give what is in a folder by its name, each with a stamp that changes when it is written again.
+
+        A folder that does not exist has nothing in it.
+        """
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or a folder."""
+
+    def make(self, folder: str) -> None:
+        """Make a folder, where the file system has folders."""
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file in place of one that may be there."""
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name."""
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it; nothing happens if there is none."""
+
+
+class CreatingFiles(Files, Hashable, Protocol):
+    """Files of which several processes may create one, and one of them does."""
+
+    def atomic(self) -> bool:
+        """Tell whether `create` fails for all but one, whatever happens at the same time."""
+
+    def create(self, path: str, text: str) -> bool:
+        """Write a file that appears complete, unless there is one of that name; tell whether it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFiles:
+    """Files of this machine, mounted ones included."""
+
+    def read(self, path: str) -> str:
+        """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+
+    def list(self, folder: str) -> dict[str, Hashable]:
+        """Give what is in a folder, with the times of change."""
+        found: dict[str, Hashable] = {}
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for entry in Path(folder).iterdir():
+                with suppress(FileNotFoundError):  # it is gone since
+                    found[entry.name] = entry.stat().st_mtime_ns
+        return found
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or a folder."""
+        return Path(path).exists()
+
+    def make(self, folder: str) -> None:
+        """Make a folder and those above it."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file that appears at once and complete."""
+        put(Path(path), text)
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name."""
+        Path(source).rename(target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it."""
+        place = Path(path)
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+
+    def atomic(self) -> bool:
+        """Say yes: a hard link is made by one."""
+        return True
+
+    def create(self, path: str, text: str) -> bool:
+        """Write a file that appears at once and complete, unless there is one of that name."""
+        return create(Path(path), text)
+
+
+@dataclass(frozen=True, slots=True)
+class FsspecFiles:
+    """Files of a store that fsspec knows, without Spark: in a shell, and on workers."""
+
+    scheme: str
+    options: str = "{}"
+    """What the store is opened with, as JSON: workers get the same."""
+
+    def read(self, path: str) -> str:
+        """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
+        content: bytes = self._store().cat_file(path)
+        return content.decode("utf-8", errors="replace")
+
+    def list(self, folder: str) -> dict[str, Hashable]:
+        """Give what is in a folder, with what the store says of its age."""
+        store = self._store()
+        store.invalidate_cache()
+        try:
+            entries = store.ls(folder, detail=True)
+        except FileNotFoundError:
+            return {}
+        last = folder.rstrip("/").rsplit("/", 1)[-1]
+        named = ((entry["name"].rstrip("/").rsplit("/", 1)[-1], entry) for entry in entries)
+        return {
+            name: tuple(str(entry.get(stamp)) for stamp in _STAMPS)
+            for name, entry in named
+            if name != last or entry["type"] == "file"  # some stores list a folder in itself
+        }
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or a folder."""
+        store = self._store()
+        store.invalidate_cache()
+        return bool(store.exists(path))
+
+    def make(self, folder: str) -> None:
+        """Make a folder and those above it, where the store has folders."""
+        self._store().makedirs(folder, exist_ok=True)
+
+    def put(self, path: str, text: str) -> None:
+        """Write a file; object stores show it when it is complete."""
+        self._store().pipe_file(path, text.encode())
+
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name; object stores copy it."""
+        self._store().mv(source, target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with all that is in it."""
+        with suppress(FileNotFoundError):
+            self._store().rm(path, recursive=True)
+
+    def atomic(self) -> bool:
+        """Tell whether the store itself refuses a name that is taken."""
+        return self.scheme in EXCLUSIVE
+
+    def create(self, path: str, text: str) -> bool:
+        """Write a file unless there is one of that name; a store that cannot refuse the name is asked before."""
+        store = self._store()
+        if not self.atomic():
+            if self.exists(path):
+                return False
+            self.put(path, text)
+            return True
+        try:
+            store.pipe_file(path, text.encode(), mode="create")
+        except FileExistsError:
+            return False
+        return True
+
+    def _store(self) -> Any:
+        try:
+            import fsspec
+        except ImportError:
+            raise UnsupportedError(
+                f"paths with {self.scheme}: are read through fsspec, which is not installed. "
+                "Use pip install 'muntin[files]', and on the workers as well."
+            ) from None
+        try:
+            return fsspec.filesystem(self.scheme, **json.loads(self.options))
+        except ImportError as error:
+            raise UnsupportedError(f"fsspec needs another package for {self.scheme}: paths. {error}") from error
+        except ValueError as error:
+            raise UnsupportedError(f"fsspec knows no {self.scheme}: paths ({error}). Use a mounted folder.") from error
+
+
+def files_of(place: str, options: Mapping[str, Any] | None = None) -> CreatingFiles:
+    """Give what reads and writes a place without Spark.
+
+    >>> files_of("/data/windows"), files_of("s3a://bucket/windows").scheme
+    (LocalFiles(), 's3a')
+    """
+    if not is_remote(place):
+        if options:
+            raise QueryError(f"options {sorted(options)} are for other file systems, and {place!r} is a local path.")
+        return LocalFiles()
+    try:
+        return FsspecFiles(scheme(place), json.dumps(dict(options or {}), sort_keys=True))
+    except TypeError as error:
+        raise QueryError(f"options={options!r} cannot be sent to workers: {error}. Use texts and numbers.") from error

@@ -1,0 +1,121 @@
+"""A wheel, installed with nothing but what it requires, runs the README's examples, a stream included."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import Distribution, PathDistribution, distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parent.parent
+PROGRAM = Path(__file__).with_name("run_readme.py")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a copy of what it is made of: setuptools takes up what earlier builds have left behind."""
+    folder, copy = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("copy")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
+    subprocess.run(command, check=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make an environment with the wheel and what it requires, as it stands in this one, and nothing else.
+
+    The packages are linked and not downloaded again: several hundred megabytes.
+    """
+    environment = tmp_path_factory.mktemp("installed")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    with ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    (metadata,) = packages.glob("muntin-*.dist-info")
+    for required in closure(PathDistribution(metadata)):
+        link(required, packages)
+    return environment
+
+
+def closure(package: Distribution) -> list[Distribution]:
+    """Give all that a package requires, and what that requires; every version has to be allowed."""
+    found: dict[str, Distribution] = {}
+    asked = [(text, "") for text in package.requires or ()]
+    while asked:
+        text, extra = asked.pop()
+        required = Requirement(text)
+        if required.marker is not None and not required.marker.evaluate({"extra": extra}):
+            continue
+        other = distribution(required.name)
+        assert required.specifier.contains(other.version, prereleases=True), text
+        if required.name not in found or required.extras:
+            found[required.name] = other
+            asked += [(text, extra) for text in other.requires or () for extra in (required.extras or [""])]
+    return list(found.values())
+
+
+def link(package: Distribution, packages: Path) -> None:
+    """Link the files of a package; in folders that packages share, what lies in them."""
+    for file in package.files or ():
+        if file.parts[0] in ("..", "__pycache__") or file.suffix == ".pth":
+            continue
+        source = Path(str(package.locate_file(""))) / file.parts[0]
+        target = packages / file.parts[0]
+        if source.is_dir() and not (source / "__init__.py").exists() and len(file.parts) > 2:
+            target.mkdir(exist_ok=True)
+            source, target = source / file.parts[1], target / file.parts[1]
+        if not target.exists():
+            target.symlink_to(source)
+
+
+def test_the_wheel_has_all_that_is_in_the_source(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        packed = {name for name in archive.namelist() if name.startswith("muntin/")}
+    source = {
+        path.relative_to(ROOT / "src").as_posix()
+        for path in (ROOT / "src" / "muntin").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert packed == source
+
+
+def test_links_of_the_readme_work_anywhere(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        text = archive.read(name).decode()
+    _, readme = text.split("\n\n", 1)
+    targets = re.findall(r"\]\(([^)\s]+)\)", readme)
+    assert targets
+    assert [target for target in targets if not target.startswith(("https://", "#"))] == []
+    pages = [re.search(r"/(?:blob|raw)/main/([^#]+)", target) for target in targets]
+    assert [found[1] for found in pages if found and not (ROOT / found[1]).exists()] == []
+
+
+def test_an_installed_wheel_runs_the_readme(installed: Path, tmp_path: Path) -> None:
+    python = installed / "bin" / "python"
+    shown = subprocess.run(
+        [python, "-c", "import muntin; print(muntin.__file__)"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    assert str(installed) in shown.stdout
+    alone = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
+    command = [python, PROGRAM, ROOT / "README.md"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=alone)
+    assert told.returncode == 0, told.stdout[-2000:] + told.stderr[-4000:]
+    assert "streams ran: " in told.stdout
