@@ -5,6 +5,7 @@
 150
 """
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates import Aggregate
@@ -69,6 +70,7 @@ from muntin.window import (
 if TYPE_CHECKING:
     from muntin.spark import (
         Kept,
+        Listening,
         Progress,
         Results,
         UpsertTable,
@@ -79,9 +81,11 @@ if TYPE_CHECKING:
         explain_rolling,
         explain_sql,
         join,
+        listen,
         progress,
         rolling,
         session,
+        split_late,
         sql,
         state,
     )
@@ -90,6 +94,7 @@ __all__ = [
     "Aggregate",
     "InternalError",
     "Kept",
+    "Listening",
     "MuntinError",
     "MuntinWarning",
     "PhysicalPlan",
@@ -134,6 +139,7 @@ __all__ = [
     "join",
     "landmark",
     "last",
+    "listen",
     "max",
     "max_by",
     "mean",
@@ -150,6 +156,7 @@ __all__ = [
     "session",
     "session_window",
     "snapshot",
+    "split_late",
     "sql",
     "state",
     "std",
@@ -169,6 +176,7 @@ __all__ = [
 
 _SPARK = (
     "Kept",
+    "Listening",
     "Progress",
     "Results",
     "UpsertTable",
@@ -179,12 +187,16 @@ _SPARK = (
     "explain_rolling",
     "explain_sql",
     "join",
+    "listen",
     "progress",
     "rolling",
     "session",
+    "split_late",
     "sql",
     "state",
 )
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
