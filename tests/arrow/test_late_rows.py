@@ -12,7 +12,7 @@ from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.state.bucket import News, Outcome, step
 from muntin.arrow.state.distinct import DistinctJob, distinct_step
 from muntin.arrow.state.head import Head, Job
-from muntin.arrow.state.late_rows import LateJob, late_step
+from muntin.arrow.state.late_rows import LateJob, late_step, unpacked_beside
 from muntin.arrow.state.packing import Packing, counting, pack, packed_at_source, unpack
 from muntin.arrow.state.terms import Term
 from muntin.plan.slicing.grids import slicing
@@ -103,3 +103,27 @@ def test_rows_before_a_window_of_a_registry_are_not_late() -> None:
     assert head.terms[0].since == 101
     assert sorted(missed(outcome)) == [1]  # [100, 110) begins before the window counts, [110, 120) has ended
     assert outcome.late_by_window == {"w": 1}
+
+
+def test_late_rows_stand_beside_empty_instances() -> None:
+    """Types come from columns that are null in all rows; times may come with another zone than is asked for."""
+    instance = pa.struct([("w", pa.int32()), ("s", pa.int64()), ("k0", pa.string())])
+    zone, utc = pa.timestamp("us", "Europe/Berlin"), pa.timestamp("us", "UTC")
+    late_row = pa.struct([("ts", utc), ("v", pa.int64()), ("watermark", utc)])
+    due = pa.RecordBatch.from_pydict({"w": pa.array([1], pa.int32()), "s": [0], "k0": ["a"]})
+    columns = {"c0": pa.array([5, 6], zone), "c1": pa.array([7, None], pa.int64()), "watermark": pa.array([9, 9], utc)}
+    given = pa.RecordBatch.from_pydict(
+        {
+            "data": pa.array([None, pack(due)], pa.binary()),
+            "missed": pa.array([pack(pa.RecordBatch.from_pydict(columns)), None], pa.binary()),
+            "instance": pa.nulls(2, instance),
+            "late_row": pa.nulls(2, late_row),
+        }
+    )
+    instances, late = unpacked_beside([given], False)
+    assert instances.schema == late.schema
+    assert instances.to_pylist() == [{"w": 1, "s": 0, "k0": "a", "late_row": None}]
+    assert late.drop_columns(["late_row"]).to_pylist() == [{"w": None, "s": None, "k0": None}] * 2
+    assert late["late_row"].type == late_row
+    assert [row["v"] for row in late["late_row"].to_pylist()] == [7, None]
+    assert late["late_row"].is_valid().to_pylist() == [True, True]
