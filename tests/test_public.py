@@ -17,13 +17,14 @@ from muntin.plan.slicing.weave import WEAVES
 from muntin.plan.subsumption import METHODS
 
 NAMES = """
-    Aggregate DeltaLog InternalError Kept MuntinError MuntinWarning PhysicalPlan Plan Progress Query QueryError QuerySet
-    Results RollingPlan SharingPlan Statistics StreamPlan Subsumption UnsupportedError UpsertTable Weave Window
+    Aggregate DeltaLog InternalError Kept Listening MuntinError MuntinWarning PhysicalPlan Plan Progress Query
+    QueryError QuerySet Results RollingPlan SharingPlan Statistics StreamPlan Subsumption UnsupportedError UpsertTable
+    Weave Window
     WindowRegistry __version__ aggregate approx_count_distinct approx_quantile avg bool_and bool_or corr count
-    count_distinct count_if covar_pop covar_samp evaluate explain explain_rolling first hopping join last max max_by
-    mean median min min_by mode percentile plan progress rolling session state std stddev stddev_pop subsume sum
+    count_distinct count_if covar_pop covar_samp evaluate explain explain_rolling first hopping join last listen max
+    max_by mean median min min_by mode percentile plan progress rolling session state std stddev stddev_pop subsume sum
     tumbling user_defined var_pop variance weave cumulating delta distinct explain_sql landmark punctuated rows
-    session_window snapshot sql until user_window while_
+    session_window snapshot split_late sql until user_window while_
 """
 
 

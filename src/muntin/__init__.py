@@ -5,6 +5,7 @@
 150
 """
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from muntin.aggregates import Aggregate
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from muntin.spark import (
         DeltaLog,
         Kept,
+        Listening,
         Progress,
         Results,
         UpsertTable,
@@ -80,9 +82,11 @@ if TYPE_CHECKING:
         explain_rolling,
         explain_sql,
         join,
+        listen,
         progress,
         rolling,
         session,
+        split_late,
         sql,
         state,
     )
@@ -92,6 +96,7 @@ __all__ = [
     "DeltaLog",
     "InternalError",
     "Kept",
+    "Listening",
     "MuntinError",
     "MuntinWarning",
     "PhysicalPlan",
@@ -136,6 +141,7 @@ __all__ = [
     "join",
     "landmark",
     "last",
+    "listen",
     "max",
     "max_by",
     "mean",
@@ -152,6 +158,7 @@ __all__ = [
     "session",
     "session_window",
     "snapshot",
+    "split_late",
     "sql",
     "state",
     "std",
@@ -172,6 +179,7 @@ __all__ = [
 _SPARK = (
     "DeltaLog",
     "Kept",
+    "Listening",
     "Progress",
     "Results",
     "UpsertTable",
@@ -182,12 +190,16 @@ _SPARK = (
     "explain_rolling",
     "explain_sql",
     "join",
+    "listen",
     "progress",
     "rolling",
     "session",
+    "split_late",
     "sql",
     "state",
 )
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:

@@ -22,8 +22,9 @@ from muntin.paths import pattern
 from muntin.registry import WindowRegistry
 from muntin.spark.input.reading import prepare
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream.columnar import LATE_METRIC, columnar
+from muntin.spark.stream.columnar import columnar
 from muntin.spark.stream.fingerprints import fingerprint
+from muntin.spark.stream.observing import LATE_METRIC
 from muntin.window import Window
 from tests.spark.cases import KEYS, VALUES, assert_same, plain_spark, random_aggregates, random_windows
 from tests.spark.patience import patiently, to_the_end

@@ -37,7 +37,7 @@ print("same rows:", len(wanted))
 """
 
 STREAMED = """
-import os, tempfile
+import os, tempfile, time
 
 folder = tempfile.mkdtemp(dir=os.getcwd())
 end = spark.sql("select timestamp_micros(10000000000L) ts, 0L key, 0L v")
@@ -45,6 +45,7 @@ df.limit(200).union(end).write.parquet(folder + "/events")
 events = spark.read.parquet(folder + "/events")
 wanted = sorted(mt.aggregate(events.where("ts < timestamp_micros(9000000000L)"), "ts", "key", windows, asked).collect())
 stream = spark.readStream.schema(events.schema).parquet(folder + "/events")
+listening = mt.listen(spark, port=0)  # on Spark Connect it listens in the client
 for strategy in ("expand", "chain"):
     out = mt.aggregate(stream, "ts", "key", windows, asked, strategy=strategy, watermark="1 s")
     writer = out.writeStream.format("memory").queryName(strategy).trigger(availableNow=True)
@@ -52,6 +53,20 @@ for strategy in ("expand", "chain"):
     query.awaitTermination()
     assert sorted(spark.table(strategy).collect()) == wanted, strategy
     assert mt.progress(query).rows_out == len(wanted) > 100
+waited = 0
+while sum(line.startswith("muntin_query_up") and line.endswith(" 0") for line in listening.text().splitlines()) < 2:
+    time.sleep(0.1)  # events come a little later
+    waited += 1
+    assert waited < 3000, listening.text()
+for strategy in ("expand", "chain"):
+    lines = [line for line in listening.text().splitlines() if f'query="{strategy}"' in line]
+    told = {line.partition("{")[0]: float(line.rpartition(" ")[2]) for line in lines}
+    assert told["muntin_query_up"] == 0, told
+    assert told["muntin_output_rows_total"] == len(wanted), told
+    assert told["muntin_input_rows_total"] == 201, told
+    assert told["muntin_late_groups_total"] == 0, told
+    assert f'shape="{strategy}"' in lines[-1], lines
+listening.stop()
 assert "rows of" in mt.explain(stream, "ts", "key", windows, asked, watermark="1 s").statistics.source
 print("same stream:", len(wanted))
 """

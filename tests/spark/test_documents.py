@@ -47,9 +47,10 @@ def run(code: str, scope: dict[str, Any]) -> str:
         ("docs/distinct_and_joins.md", ""),
         ("docs/queries.md", ""),
         ("docs/sql.md", ""),
+        ("docs/monitoring.md", ""),
         ("README.md", "Windows of every kind"),
     ],
-    ids=["windows", "distinct_and_joins", "queries", "sql", "readme"],
+    ids=["windows", "distinct_and_joins", "queries", "sql", "monitoring", "readme"],
 )
 def test_blocks_print_what_stands_below_them(
     spark: SparkSession, request: pytest.FixtureRequest, document: str, heading: str

@@ -11,12 +11,15 @@ from muntin.spark.run import aggregate
 from muntin.spark.sessions import session
 from muntin.spark.statements.run import explain_sql, sql
 from muntin.spark.stream.kept_state import Kept, state
+from muntin.spark.stream.late_rows import split_late
+from muntin.spark.stream.metrics.listening import Listening, listen
 from muntin.spark.stream.progress import Progress, progress
 from muntin.spark.stream.upserts import UpsertTable
 
 __all__ = [
     "DeltaLog",
     "Kept",
+    "Listening",
     "Progress",
     "Results",
     "UpsertTable",
@@ -27,9 +30,11 @@ __all__ = [
     "explain_rolling",
     "explain_sql",
     "join",
+    "listen",
     "progress",
     "rolling",
     "session",
+    "split_late",
     "sql",
     "state",
 ]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strategy, StreamShapeName, check_choice
-from muntin.errors import UnsupportedError
+from muntin.errors import QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
 from muntin.plan.physical.options import StreamOptions
@@ -30,6 +30,7 @@ from muntin.spark.input.statistics import check_known, known
 from muntin.spark.stream.choice import evaluate_stream, plan_stream, taken_up
 from muntin.spark.stream.fingerprints import kept_fingerprints
 from muntin.spark.stream.framed_choice import is_framed, ordered_fingerprint, plan_framed_stream
+from muntin.spark.stream.observing import count_results
 from muntin.spark.stream.ordered import ordered
 from muntin.spark.stream.registered import (
     ANY_KIND,
@@ -40,6 +41,7 @@ from muntin.spark.stream.registered import (
     plan_registered,
 )
 from muntin.spark.stream.watermark import prepare_stream
+from muntin.spark.telling import log_plan
 from muntin.window import Length
 
 
@@ -59,6 +61,7 @@ def aggregate(
     output: Output = "append",
     future: Length | None = None,
     checkpoint: StrPath | None = None,
+    late_rows: bool = False,
 ) -> DataFrame:
     """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
 
@@ -72,6 +75,8 @@ def aggregate(
     that are further ahead of the clock, before they close windows. With the checkpoint that the query will be started
     with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the query
     starts. Batch input needs none of these. A registry instead of windows lets them come and go while a stream runs.
+    With late_rows=True, rows that came too late for all their windows are in the result as well, in a column late_row;
+    mt.split_late gives them a sink of their own.
 
     Windows that rows of a key tell (sessions, counts, …) take rows of equal time in the order of order_by.
 
@@ -79,23 +84,29 @@ def aggregate(
     where it has the same; without an alias they keep the name that Spark gives them.
     """
     check_frame(df)
-    options = StreamOptions(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future, late_rows)
     kept = _kept(df, checkpoint)
     if isinstance(windows, WindowRegistry):
         check_known(statistics)
         check_registered(df, strategy, options)
         in_order = in_turn(windows, strategy, kept)
         now = (*ANY_KIND, *windows.windows()) if in_order else windows.windows() or ANY_WINDOW
-        source = _checked(df, time, by, now, aggregates, strategy, layout, order_by)
-        return evaluate_registered(prepare_stream(source, options)[0], windows, kept, in_order=in_order)
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
+        source = _checked(df, time, by, now, aggregates, strategy, layout, order_by, late_rows)
+        rows = evaluate_registered(prepare_stream(source, options)[0], windows, kept, in_order=in_order)
+        return count_results(rows, "ordered" if in_order else "columnar")
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by, late_rows)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
         if is_framed(source, strategy, kept):
-            plan_framed_stream(source, strategy, figures or ASSUMED, options, kept)
-            return ordered(source, taken_up(kept, ordered_fingerprint(source)))
-        return evaluate_stream(source, plan_stream(source, strategy, figures, options, kept), kept)
+            plan = plan_framed_stream(source, strategy, figures or ASSUMED, options, kept)
+            rows = ordered(source, taken_up(kept, ordered_fingerprint(source)))
+        else:
+            plan = plan_stream(source, strategy, figures, options, kept)
+            rows = evaluate_stream(source, plan, kept)
+        log_plan(plan)
+        return count_results(rows, plan.shape.name.lower(), plan.scans)
     physical = _plan(source, strategy, figures)
+    log_plan(physical)
     result = evaluate_batch(source, physical)
     return wide(source, result) if layout == "wide" else result
 
@@ -116,21 +127,23 @@ def explain(
     output: Output = "append",
     future: Length | None = None,
     checkpoint: StrPath | None = None,
+    late_rows: bool = False,
 ) -> PhysicalPlan | StreamPlan:
     """Give the plan that mt.aggregate would run: print it, draw it, or look into it.
 
     For a registry this is the plan of the windows that it has now.
     """
     check_frame(df)
-    options = StreamOptions(watermark, late, output, future)
+    options = StreamOptions(watermark, late, output, future, late_rows)
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
         now, before = windows.windows(), _kept(df, checkpoint)
-        source, figures = _asked(df, time, by, now or ANY_WINDOW, aggregates, strategy, layout, statistics, order_by)
+        some = now or ANY_WINDOW
+        source, figures = _asked(df, time, by, some, aggregates, strategy, layout, statistics, order_by, late_rows)
         source, options = prepare_stream(source, options)
         in_order = in_turn(windows, strategy, before)
         return plan_registered(source, now, strategy, figures, options, before, in_order=in_order)
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by)
+    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by, late_rows)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
         before = _kept(df, checkpoint)
@@ -172,10 +185,11 @@ def _asked(
     layout: Layout,
     statistics: Statistics | DataFrame | None,
     order_by: Key | Iterable[Key],
+    late_rows: bool,
 ) -> tuple[Source, Statistics | None]:
     """Check a query; give also what is known of its input, where that is given."""
     keys = several(by)
-    source = _checked(df, time, keys, windows, aggregates, strategy, layout, order_by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout, order_by, late_rows)
     return source, known(statistics, lambda history: _history(source, history, time, keys))
 
 
@@ -188,6 +202,7 @@ def _checked(
     strategy: AnyStrategy,
     layout: Layout,
     order_by: Key | Iterable[Key],
+    late_rows: bool,
 ) -> Source:
     check_choice("strategy", strategy, Strategy, StreamShapeName if df.isStreaming else ShapeName)
     check_choice("layout", layout, Layout)
@@ -195,7 +210,10 @@ def _checked(
         raise UnsupportedError(
             "layout 'wide' puts windows side by side that a stream gives at different times. Use layout='long'."
         )
-    source = prepare(df, time, several(by), windows, as_aggregates(df, aggregates), several(order_by))
+    if late_rows and not df.isStreaming:
+        raise QueryError("late_rows=True is for streams: the rows of a batch are never late. Leave it out.")
+    asked = as_aggregates(df, aggregates)
+    source = prepare(df, time, several(by), windows, asked, several(order_by), late_rows=late_rows)
     if layout == "wide":
         check_wide(source)
     return source

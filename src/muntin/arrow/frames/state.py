@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from muntin import names
 from muntin.arrow.batches import Rows, joined
@@ -76,7 +77,7 @@ class FrameJob:
                 )
             columns.append(known)
         one = framing(term.window, term.number, tuple(columns), term.number)
-        return Slicing(term.number, (one,), term.since, term.until)
+        return Slicing(term.number, (one,), term.since, term.until, term.id)
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,18 @@ class Slicing:
     framings: tuple[Framing, ...]
     since: int = -FOREVER
     until: int = FOREVER
+    label: str | None = None
+    """What a registry calls the window."""
 
     @property
     def lag(self) -> int:
         """How long they wait for rows behind the watermark."""
         return int(self.framings[0].window.lag)
+
+    @property
+    def labels(self) -> list[str]:
+        """What the windows are called."""
+        return [self.label or framed_window.window.label for framed_window in self.framings]
 
     @property
     def counts(self) -> bool:
@@ -117,6 +125,11 @@ class Slicing:
         return batch.filter(pa.array((start >= self.since) & (end <= self.until)))
 
 
+def missed(time: Longs, head: Head, slicings: Sequence[Slicing]) -> NDArray[np.bool_]:
+    """Tell which rows come too late for all windows; for none, if there are no windows."""
+    return np.asarray(time < head.watermark - max((slicing.lag for slicing in slicings), default=FOREVER))
+
+
 def frame_step(job: FrameJob, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
     """Do one step of a bucket; a watermark is in microseconds."""
     return _Turn(job, head or Head(job.fingerprint, ()), store, watermark).run(news)
@@ -137,7 +150,7 @@ class _Turn:
         terms = changed(self.head, news.changes, self.watermark) if self.job.registered else ()
         slicings = self.job.slicings(terms)
         lags = [slicing.lag for slicing in slicings] or [0]
-        fresh, late, dropped = self._accepted(news, lags)
+        fresh, late, dropped, by_window = self._accepted(news, slicings)
         self._check(fresh, slicings)
         waits = now - max(lags)
         segments = {segment.number: segment for segment in self.head.segments}
@@ -160,18 +173,23 @@ class _Turn:
         latest = max(self.head.latest, news.latest)
         news_taken = taken(self.head, news.changes) if self.job.registered else (0, ())
         head = Head(self.head.fingerprint, terms, now, latest, tuple(segments.values()), following, *news_taken)
-        return Outcome(head, messages, late, dropped)
+        return Outcome(head, messages, late, dropped, by_window)
 
-    def _accepted(self, news: News, lags: list[int]) -> tuple[pa.RecordBatch | None, int, int]:
+    def _accepted(
+        self, news: News, slicings: Sequence[Slicing]
+    ) -> tuple[pa.RecordBatch | None, int, int, dict[str, int]]:
         """Unpack rows, count late ones, and leave out those that come too late for all windows."""
         batches = [unpack(data) for data in news.slices]
         if not batches:
-            return None, 0, 0
+            return None, 0, 0, {label: 0 for one in slicings for label in one.labels}
         rows = joined(_alike(batches))
         time = rows[names.TIME].to_numpy()
-        late = int((time < self.head.watermark - min(lags)).sum())
-        is_late = time < self.head.watermark - max(lags)
-        return rows.filter(pa.array(~is_late)) if is_late.any() else rows, late, int(is_late.sum())
+        late = [int((time < self.head.watermark - slicing.lag).sum()) for slicing in slicings]
+        by_window = {label: rows for rows, one in zip(late, slicings, strict=True) for label in one.labels}
+        is_late = missed(time, self.head, slicings)
+        dropped = int(is_late.sum())
+        accepted = rows.filter(pa.array(~is_late)) if dropped else rows
+        return accepted, max(late, default=dropped), dropped, by_window
 
     def _check(self, fresh: pa.RecordBatch | None, slicings: Sequence[Slicing]) -> None:
         """Refuse rows that are wrong for a window before they are kept: what brought them can be repaired then."""

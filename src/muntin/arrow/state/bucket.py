@@ -8,12 +8,14 @@ merged. A step knows nothing of Spark: segments are read and written through a S
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from muntin import names
 from muntin.arrow.batches import Rows, joined
@@ -21,7 +23,7 @@ from muntin.arrow.combine import merged_slices
 from muntin.arrow.state.emit import Emission, along_forest
 from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
-from muntin.arrow.state.terms import Term, any_closed, any_open, kept
+from muntin.arrow.state.terms import Term, any_open, kept
 from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
@@ -74,6 +76,10 @@ class Outcome:
     """Rows that came too late for at least one instance."""
     dropped: int = 0
     """Rows that came too late for all."""
+    late_by_window: Mapping[str, int] = field(default_factory=dict)
+    """Rows that came too late for at least one instance of a window, by its label."""
+    missed: bytes | None = None
+    """The rows that came too late for all, packed, where they are asked for."""
 
 
 @dataclass
@@ -86,6 +92,7 @@ class Turn:
     watermark: int
     late: int = 0
     dropped: int = 0
+    late_by_window: Counter[str] = field(default_factory=Counter)
     compression: ClassVar[str | None] = None
     """How segments are compressed."""
 
@@ -95,6 +102,7 @@ class Turn:
         terms = changed(before, news.changes, self.watermark)
         _check_kinds(terms)
         _check_slices(terms, news.grids)
+        self.late_by_window.update({term.id: 0 for term in terms})
         fresh = self._accepted(news.slices, terms)
         emission = self._emission(terms)
         read = emission.read
@@ -112,7 +120,7 @@ class Turn:
         latest, watermark = max(before.latest, news.latest), max(before.watermark, self.watermark)
         known = taken(before, news.changes)
         head = Head(before.fingerprint, terms, watermark, latest, segments, following, *known)
-        return Outcome(head, messages, self.late, self.dropped)
+        return Outcome(head, messages, self.late, self.dropped, self.late_by_window)
 
     def _emission(self, terms: Sequence[Term]) -> Emission:
         """Say what is due, and how it is made of slices."""
@@ -126,12 +134,21 @@ class Turn:
             time, counts = _times(batch), batch[names.COUNT].to_numpy()
             accept = kept(terms, time, self.head.watermark)
             before = np.flatnonzero(time < self.head.watermark)
-            closed = before[any_closed(terms, time[before], self.head.watermark)]
-            self.late += int(counts[closed].sum())
-            self.dropped += int(counts[closed[~accept[closed]]].sum())
+            if len(before):
+                self._count_late(time[before], counts[before], accept[before], terms)
             batch = batch.drop_columns([names.COUNT])
             accepted.append(batch if accept.all() else batch.filter(pa.array(accept)))
         return [batch for batch in accepted if batch.num_rows]
+
+    def _count_late(self, time: Longs, counts: Longs, accept: NDArray[np.bool_], terms: Sequence[Term]) -> None:
+        """Count rows that some instance, or all of them, could no longer take."""
+        any_closed = np.zeros(len(time), np.bool_)
+        for term in terms:
+            closed = term.is_closed(time, self.head.watermark)
+            self.late_by_window[term.id] += int(counts[closed].sum())
+            any_closed |= closed
+        self.late += int(counts[any_closed].sum())
+        self.dropped += int(counts[any_closed & ~accept].sum())
 
     def _kept(
         self, fresh: list[pa.RecordBatch], loaded: Mapping[Segment, pa.RecordBatch], terms: Sequence[Term]

@@ -54,6 +54,12 @@ def unpack(data: bytes) -> pa.RecordBatch:
         return joined(list(reader))
 
 
+def counting(layout: ColumnLayout) -> ColumnLayout:
+    """Give the layout of rows with a count of rows, which is for late rows only."""
+    reducers, partials = (*layout.reducers, Numbers(Sum(), whole=True)), (*layout.partials, (names.COUNT,))
+    return replace(layout, reducers=reducers, partials=partials)
+
+
 @dataclass(frozen=True)
 class Packing:
     """What a task at the source needs to know; it travels pickled."""
@@ -73,20 +79,25 @@ class Packing:
     @property
     def wide(self) -> ColumnLayout:
         """The layout of rows with the number of their bucket and a count of rows; the count is for late rows only."""
-        layout = self.layout
-        return replace(
-            layout,
-            keys=(names.BUCKET_NUMBER, *layout.keys),
-            reducers=(*layout.reducers, Numbers(Sum(), whole=True)),
-            partials=(*layout.partials, (names.COUNT,)),
-        )
+        counted = counting(self.layout)
+        return replace(counted, keys=(names.BUCKET_NUMBER, *counted.keys))
 
     def current(self) -> tuple[Grid, ...]:
         """Give the grids to slice by, as of now."""
         if self.registry is None:
             return self.grids
         windows = self.registry.needed(self.query())
-        return slicing(windows) if windows else ((1 << 50, 0),)
+        return slicing(windows) if windows else no_windows()
+
+
+def no_windows() -> tuple[Grid, ...]:
+    """Give what rows are sliced by where there are no windows: hardly at all."""
+    return ((1 << 50, 0),)
+
+
+def with_count(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Let every row count as one."""
+    return rows.append_column(names.COUNT, pa.array(np.ones(rows.num_rows, np.int64)))
 
 
 def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Iterator[pa.RecordBatch]:
@@ -104,7 +115,7 @@ def packed_at_source(batches: Iterable[pa.RecordBatch], packing: Packing) -> Ite
         for batch in batches:
             if batch.num_rows:
                 latest = max(latest, pc.max(batch[wide.time]).as_py())
-                single = batch.append_column(names.COUNT, pa.array(np.ones(batch.num_rows, np.int64)))
+                single = with_count(batch)
                 yield apart(single, packing.items) if len(packing.items) > 1 else single
 
     waiting: list[pa.RecordBatch] = []
@@ -170,10 +181,10 @@ def unpacked(batches: Iterable[pa.RecordBatch], labelled: bool) -> Iterator[pa.R
         for data in batch[names.DATA]:
             if data.is_valid and data.as_buffer().size:
                 instances = unpack(data.as_buffer())
-                yield _labelled(instances) if labelled else instances.replace_schema_metadata()
+                yield labelled_instances(instances) if labelled else instances.replace_schema_metadata()
 
 
-def _labelled(batch: pa.RecordBatch) -> pa.RecordBatch:
+def labelled_instances(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Put the label and the range of every instance's window before its own columns."""
     known = {int(number): told for number, told in json.loads(batch.schema.metadata[b"windows"]).items()}
     numbers = batch[names.NUMBER].dictionary_encode()

@@ -93,11 +93,3 @@ def kept(terms: Sequence[Term], time: Longs, watermark: int) -> NDArray[np.bool_
     before = np.flatnonzero(time < watermark)
     is_kept[before] = any_open(terms, time[before], time[before], watermark)
     return is_kept
-
-
-def any_closed(terms: Iterable[Term], time: Longs, watermark: int) -> NDArray[np.bool_]:
-    """Tell which times lie in an instance of any window that ended by the watermark."""
-    is_closed = np.zeros(len(time), np.bool_)
-    for term in terms:
-        is_closed |= term.is_closed(time, watermark)
-    return is_closed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import threading
 import time
@@ -23,9 +22,8 @@ from pyspark.sql.streaming.listener import (
 )
 from pyspark.sql.streaming.query import StreamingQuery
 
+from muntin.spark.stream.metrics.telling import log_batch, log_start
 from muntin.spark.stream.progress import Progress, progress
-
-log = logging.getLogger(__name__)
 
 Sink = Callable[[DataFrame, int], None]
 PAUSE = 0.25
@@ -76,13 +74,14 @@ class Reports(StreamingQueryListener):
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """Note that it runs."""
-        log.info("stream %s runs", event.id)
+        log_start(event.name or str(event.id))
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
         """Count a micro-batch in."""
-        one = progress(event.progress)
+        report = event.progress
+        one = progress(report)
         self.tally.add(one)
-        log.info("micro-batch %d: %s", event.progress.batchId, one)
+        log_batch(report.name or str(report.id), report.batchId, one)
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Spark asks for this; nothing has happened."""

@@ -27,6 +27,8 @@ class StreamOptions:
     output: Output
     future: Duration | None
     """How far ahead of the clock a row may be; None for any."""
+    late_rows: bool
+    """Whether rows that come too late for all windows are given beside the results."""
 
     def __init__(
         self,
@@ -34,14 +36,20 @@ class StreamOptions:
         late: Late = "drop",
         output: Output = "append",
         future: Length | None = None,
+        late_rows: bool = False,
     ) -> None:
         check_choice("late", late, Late)
         check_choice("output", output, Output)
+        if not isinstance(late_rows, bool):
+            raise QueryError(f"late_rows {late_rows!r} is neither True nor False. Sinks are given to mt.split_late.")
+        if late_rows and output != "append":
+            raise QueryError(f"late_rows=True is not for output={output!r}. Use output='append'.")
         agreed = {
             "watermark": _delay(watermark),
             "late": late,
             "output": output,
             "future": _length("future", future, "1 hour"),
+            "late_rows": late_rows,
         }
         for name, given in agreed.items():
             object.__setattr__(self, name, given)

@@ -67,6 +67,11 @@ class StreamShape(Enum):
         return self not in (StreamShape.CHAIN, StreamShape.ORDERED)
 
     @property
+    def packed(self) -> bool:
+        """Whether state is packed by kernels, and not kept by operators of Spark, which drop late rows unseen."""
+        return self in (StreamShape.COLUMNAR, StreamShape.DISTINCT, StreamShape.ORDERED)
+
+    @property
     def alone(self) -> bool:
         """Whether every window has a scan and an operator with state of its own."""
         return self is StreamShape.INDEPENDENT

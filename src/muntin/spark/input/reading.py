@@ -48,19 +48,31 @@ def prepare(
     windows: Windows,
     aggregates: Aggregate | Iterable[Aggregate],
     order_by: Iterable[Any] = (),
+    *,
+    late_rows: bool = False,
 ) -> Source:
-    """Check a query against a DataFrame and give its input; nothing runs."""
+    """Check a query against a DataFrame and give its input, with all columns where late rows are given back."""
     time, keys = expression(df, time, "time"), [expression(df, key, "by") for key in by]
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     check_units(query.windows)
     check_lengths(query.windows)
-    if twice := alike(query.outputs, folding(df)):
+    late = (names.LATE_ROW,) if late_rows else ()
+    if twice := alike([*query.outputs, *late], folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
     watched = watching(df, query.windows, order_by)
-    events = read(df, time, keys, query.aggregates, beside=watched.columns)
+    events = read(df, time, keys, query.aggregates, carry=late_rows, aggregated=True, beside=watched.columns)
     asked = tuple(made.aggregate for made in events.recipes)
     query = replace(query, windows=placed(df, query.windows, zoned=events.zoned), aggregates=asked)
-    return Source(events, query, tuple(_text(one) for one in (time, *keys)), watched)
+    late_row = _late_row(df) if late_rows else None
+    return Source(events, query, tuple(_text(one) for one in (time, *keys)), watched, late_row)
+
+
+def _late_row(df: DataFrame) -> T.StructType:
+    """Give the type of late rows: all columns of the input, and the watermark that they missed."""
+    if twice := alike([*df.columns, names.WATERMARK], folding(df)):
+        raise QueryError(f"late rows would have two columns {twice}. Rename one in the input.")
+    fields = [T.StructField(field.name, field.dataType) for field in df.schema]
+    return T.StructType([*fields, T.StructField(names.WATERMARK, T.TimestampType())])
 
 
 def _text(given: Expression) -> str:
@@ -78,14 +90,16 @@ def read(
     aggregates: tuple[Aggregate, ...],
     *,
     carry: bool = False,
+    aggregated: bool | None = None,
     beside: Mapping[str, Column] = MappingProxyType({}),
 ) -> Events:
     """Check what is read of a DataFrame and give it under safe names; with carry also all its columns, as c0, c1, ….
 
-    Columns beside those have safe names already.
+    Columns beside those have safe names already. What is carried is not aggregated, unless that is said.
     """
     check_names(df, [time, *keys], aggregates)
-    if check_expressions(df, [time, *keys], _inputs(aggregates), aggregated=not carry):
+    aggregated = not carry if aggregated is None else aggregated
+    if check_expressions(df, [time, *keys], _inputs(aggregates), aggregated=aggregated):
         aggregates = with_equals_as_one(df, aggregates)
     inputs = _inputs(aggregates)
     values = {column: names.value(i) for i, column in enumerate(inputs)}

@@ -9,6 +9,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate
@@ -34,6 +35,13 @@ class Source:
     """The time and the keys as Spark writes them; a name alone could stand for anything."""
     watching: Watching = NOTHING
     """What windows watch beside the time."""
+    late_row: T.StructType | None = None
+    """A late row: the input's columns, which are carried, and the watermark; None where late rows are not asked for."""
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The safe names of the input's columns, where late rows are given back."""
+        return () if self.late_row is None else tuple(names.carried(i) for i in range(len(self.late_row) - 1))
 
     def over(self, frame: DataFrame) -> Source:
         """Give the same query over other rows with the same columns."""
@@ -114,13 +122,14 @@ class Source:
         Where a window of the query has a measure of its own, begin and end in it stand after the window.
         """
         measures = [f"CAST({it} AS {self.measure_type})" for it in own or self.no_measures]
-        steps = [f"coalesce({label}, '')", window, *measures, *self.events.keys, *aggregates]
+        late = [] if self.late_row is None else [names.LATE_ROW]
+        steps = [f"coalesce({label}, '')", window, *measures, *self.events.keys, *aggregates, *late]
         result = selected(frame, {names.output(i): step for i, step in enumerate(steps)})
         schema = self.events.frame.schema
         kept = [self._window_metadata, *({} for _ in measures), *(schema[key].metadata for key in self.events.keys)]
         for place, metadata in enumerate(kept, start=1):  # the way through Python, and a text, lose it
             result = result.withMetadata(names.output(place), metadata) if metadata else result
-        return result.toDF(*self.query.outputs)
+        return result.toDF(*self.query.outputs, *late)
 
     @property
     def no_measures(self) -> tuple[str, ...]:

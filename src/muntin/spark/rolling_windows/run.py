@@ -16,6 +16,7 @@ from muntin.spark.input.statistics import check_known, known
 from muntin.spark.rolling_windows.choice import plan_rolling
 from muntin.spark.rolling_windows.evaluate import by_kernels, independent
 from muntin.spark.rolling_windows.request import Request, checked, frames_of
+from muntin.spark.telling import log_plan
 from muntin.window import Length
 
 
@@ -40,6 +41,7 @@ def rolling(
     the same columns is measured instead.
     """
     request, plan = _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)
+    log_plan(plan)
     if plan.shape is RollingShape.INDEPENDENT:
         return independent(request)
     return by_kernels(request, plan.statistics)

@@ -46,7 +46,7 @@ def plan_stream(
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
     if all(shape in obstacles for shape in named):
-        obstacle = obstacles[named[0]]
+        obstacle = next((one for one in obstacles.values() if one is not UNSEEN), obstacles[named[0]])
         raise obstacle.error(f"{origin} {obstacle.reason}. {obstacle.remedy}")
     allowed = [shape for shape in named if shape not in obstacles]
     if statistics is None:
@@ -56,7 +56,12 @@ def plan_stream(
     work = StreamWork(Work(statistics, columns, len(source.events.keys), sets=len(counted(source))), delay)
     plan = choose_stream(work, source.query.periodic, strategy, options, allowed, source.query.aggregates)
     taken_up(kept, _fingerprint(source, plan))
-    return replace(plan, notes=(*_notes(source, named, obstacles, before), *plan.notes))
+    notes = (*_notes(source, named, obstacles, before), *plan.notes)
+    return replace(plan, notes=(*notes, LATE_ROWS) if options.late_rows else notes)
+
+
+LATE_ROWS = "rows go to the state as they are, so that late ones can be given, and are sliced there; costs leave it out"
+"""What plans say where late rows are asked for."""
 
 
 def _named(source: Source, strategy: str) -> tuple[StreamShape, ...]:
@@ -75,10 +80,19 @@ class Obstacle:
     error: type[MuntinError] = QueryError
 
 
+UNSEEN = Obstacle(
+    "drops late rows in operators of Spark, where nobody sees them, and has no late_rows=True",
+    "Use strategy='auto' or 'kernel'.",
+    UnsupportedError,
+)
+
+
 def _obstacle(source: Source, shape: StreamShape, options: StreamOptions) -> Obstacle | None:
     """Say why a query cannot be evaluated in a shape; None if it can."""
     if options.output == "update" and not shape.updates:
         return Obstacle("gives a window when it closes, and has no output='update'")
+    if options.late_rows and not shape.packed:
+        return UNSEEN
     if options.late == "exact" and not shape.exact:
         return Obstacle("drops late rows with their slice, and has no late='exact'")
     if shape.needs_merge and (alone := _unmergeable(source)):

@@ -6,9 +6,9 @@ rows → slices at the source → one Arrow message per task and bucket → stat
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
-from uuid import uuid4
 
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, Row
@@ -17,9 +17,11 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from muntin import names
+from muntin.arrow.frames.packing import RowPacking, rows_at_source
 from muntin.arrow.state.bucket import News, Outcome, Store, step, told
 from muntin.arrow.state.head import Head, Job
-from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
+from muntin.arrow.state.late_rows import LateJob, late_step, unpacked_beside
+from muntin.arrow.state.packing import Packing, bucket_labels, counting, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
 from muntin.changes import Change
 from muntin.duration import FOREVER
@@ -31,13 +33,11 @@ from muntin.registry import CHANGES, WindowRegistry
 from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.source import DELAY, Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
+from muntin.spark.stream.observing import count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
-
-LATE_METRIC = "muntin_late"
-"""How names begin under which query progress counts late rows: such observedMetrics have late and dropped."""
 
 PACKED = T.StructType(
     [
@@ -52,8 +52,15 @@ GIVEN = T.StructType(
         T.StructField(names.DATA, T.BinaryType()),
         T.StructField(names.LATE, T.LongType()),
         T.StructField(names.DROPPED, T.LongType()),
+        T.StructField(names.LATE_BY_WINDOW, T.StringType()),
+        T.StructField(names.KEPT, T.LongType()),
+        T.StructField(names.NEWEST, T.LongType()),
+        T.StructField(names.MISSED, T.BinaryType()),
     ]
 )
+"""What a bucket gives: a row about itself, and one for each message."""
+KNOWN = (T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType()))
+"""What rows tell of windows that only the state knows."""
 _HEAD = T.StructType([T.StructField(names.HEAD, T.StringType())])
 _SEGMENT = T.StructType([T.StructField(names.SEGMENT, T.LongType())])
 _DATA = T.StructType([T.StructField(names.DATA, T.BinaryType())])
@@ -77,19 +84,17 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
         kept,
         tuple(Term(numbers[window], window, window.label) for window in asked),
     )
-    partials = [name for name in source.events.partials if name not in source.events.shared]
-    rows = numbered(source, source.events.lifted, buckets, partials)
-    packed = mapped(rows, packed_at_source, packing, PACKED, source.events.shared)
-    packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
+    others = [name for name in (*source.events.partials, *source.carried) if name not in source.events.shared]
+    rows = numbered(source, source.events.lift(source.events.rows, *source.carried), buckets, others)
+    packed = sent(source, rows, packing, source.events.shared)
     if registry is not None:
         packed = packed.unionByName(changes(source, registry, labels))
-    given = stepped(packed, Buckets(job, labels[0], registry))
+    given = stepped(packed, buckets_for(source, job, step, labels[0], registry, packing))
     schema = window_schema(source.events)
     if registry is None:
-        rows = mapped(given, unpacked, False, schema)
+        rows = given_rows(source, given, schema)
         return source.finish(rows, source.events.lowered())
-    known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
-    rows = mapped(given, unpacked, True, T.StructType([*known, *schema]))
+    rows = given_rows(source, given, T.StructType([*KNOWN, *schema]), labelled=True)
     return source.finish_with(rows, source.events.lowered(), names.LABEL, names.RANGE)
 
 
@@ -116,17 +121,52 @@ def numbered(source: Source, rows: DataFrame, buckets: int, others: Iterable[str
     return rows.select(names.TIME, bucket.alias(names.BUCKET_NUMBER), *source.events.keys, *others)
 
 
+def sent(
+    source: Source, rows: DataFrame, packing: Packing, shared: Mapping[str, str] = MappingProxyType({})
+) -> DataFrame:
+    """Send slices to the state of their buckets; where late rows are given back, the rows themselves."""
+    if source.late_row is None:
+        packed = mapped(rows, packed_at_source, packing, PACKED, shared)
+    else:
+        packed = mapped(rows, rows_at_source, RowPacking(packing.labels), PACKED, shared)
+    return packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
+
+
+def buckets_for(
+    source: Source,
+    job: Any,
+    step: Step,
+    first: int,
+    registry: WindowRegistry | None = None,
+    packing: Packing | None = None,
+) -> Buckets:
+    """Give what a bucket does with what is sent; the packing tells what is in rows that are to be sliced there."""
+    if source.late_row is None:
+        return Buckets(job, first, registry, step)
+    layout, items = (None, ()) if packing is None else (counting(packing.layout), packing.items)
+    return Buckets(LateJob(job, step, source.carried, layout, items), first, registry, late_step)
+
+
+def given_rows(source: Source, given: DataFrame, schema: T.StructType, *, labelled: bool = False) -> DataFrame:
+    """Give the rows of instances; late rows stand beside empty ones where they are asked for."""
+    if source.late_row is None:
+        return mapped(given.select(names.DATA), unpacked, labelled, schema)
+    late_row = T.StructField(names.LATE_ROW, source.late_row)
+    kinds = {names.INSTANCE: schema, names.LATE_ROW: source.late_row}
+    nulls = (F.lit(None).cast(kind).alias(name) for name, kind in kinds.items())
+    typed = given.select(names.DATA, names.MISSED, *nulls)
+    return mapped(typed, unpacked_beside, labelled, T.StructType([*schema, late_row]))
+
+
 def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
-    """Send messages to their buckets, count late rows, and give packed instances."""
+    """Send messages to their buckets, count late rows and what is kept, and give packed instances and late rows."""
     grouped = packed.groupBy(names.BUCKET)
     if capabilities(packed.sparkSession).has(Feature.STATE_BY_ROWS):
         given = grouped.transformWithState(buckets, GIVEN, "append", "eventTime")
     else:
         frames = PandasBuckets(buckets, GIVEN.names)
         given = grouped.transformWithStateInPandas(frames, GIVEN, "append", "eventTime")
-    counts = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED))
-    counted = given.observe(f"{LATE_METRIC}_{uuid4().hex}", *counts)  # a query may have two of us, even two alike
-    return counted.select(names.DATA)
+    return count_packed(given).select(names.DATA, names.MISSED)
 
 
 def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
@@ -201,14 +241,25 @@ class Buckets(StatefulProcessor):
             registry, query = self.registry, query_id()
             if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
                 registry.report(query, told(head.terms), head.newest, head.missing)
-        if outcome.late:
-            yield _given(None, outcome.late, outcome.dropped)
+        yield Row(**_EMPTY | _told(outcome, first=key[0] == self.first, registered=self.registry is not None))
         for message in outcome.messages:
-            yield _given(message)
+            yield Row(**_EMPTY | {names.DATA: message})
 
 
-def _given(data: bytes | None, late: int = 0, dropped: int = 0) -> Row:
-    return Row(**{names.DATA: data, names.LATE: late, names.DROPPED: dropped})
+_EMPTY: dict[str, Any] = dict.fromkeys(GIVEN.names)
+
+
+def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
+    """Say what a bucket did and keeps: query progress sums it up. The first bucket names all windows."""
+    late = {window: rows for window, rows in outcome.late_by_window.items() if rows or first}
+    return {
+        names.LATE: outcome.late,
+        names.DROPPED: outcome.dropped,
+        names.LATE_BY_WINDOW: json.dumps(late) if late else None,
+        names.KEPT: sum(segment.rows for segment in outcome.head.segments),
+        names.NEWEST: outcome.head.newest if registered else None,
+        names.MISSED: outcome.missed,
+    }
 
 
 def _news(rows: Iterable[Row]) -> News:

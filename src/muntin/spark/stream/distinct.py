@@ -6,23 +6,21 @@ rows → slices of every item at the source → one Arrow message per task and b
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate, Merge
 from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.state.distinct import DistinctJob, distinct_step
-from muntin.arrow.state.packing import Packing, bucket_labels, packed_at_source, unpacked
+from muntin.arrow.state.packing import Packing, bucket_labels
 from muntin.arrow.state.terms import Term
 from muntin.fingerprint import Fingerprint
 from muntin.plan.slicing.grids import slicing
 from muntin.spark.input.events import one_of_equals
 from muntin.spark.input.reducing import is_flat
 from muntin.spark.input.source import Source
-from muntin.spark.stream.columnar import PACKED, Buckets, check_packed, numbered, stepped
+from muntin.spark.stream.columnar import buckets_for, check_packed, given_rows, numbered, sent, stepped
 from muntin.spark.workers.layout import key_obstacle, window_schema
-from muntin.spark.workers.passage import mapped
 from muntin.window import Window
 
 
@@ -55,18 +53,18 @@ def distinct(source: Source, windows: tuple[Window, ...], kept: Fingerprint) -> 
     schema = source.events.frame.schema
     values = (one_of_equals(name, schema[name].dataType) for name in _values(source))
     named = (f"{value} AS {item}" for value, item in zip(values, items, strict=True))
-    keyed = source.events.keyed(source.events.rows, *named)
-    rows = numbered(source, keyed, len(labels), items)
-    packed = mapped(rows, packed_at_source, Packing(columns, labels, slicing(windows), items=items), PACKED)
-    packed = packed.withColumn(names.CHANGE, F.lit(None).cast("string"))
+    keyed = source.events.keyed(source.events.rows, *named, *source.carried)
+    rows = numbered(source, keyed, len(labels), (*items, *source.carried))
+    packing = Packing(columns, labels, slicing(windows), items=items)
+    packed = sent(source, rows, packing)
     numbers = source.numbers
     terms = tuple(Term(numbers[window], window, window.label) for window in windows)
     job = DistinctJob(columns.of_slices(), True, kept, terms, keys, items)
-    given = stepped(packed, Buckets(job, labels[0], None, distinct_step))
+    given = stepped(packed, buckets_for(source, job, distinct_step, labels[0], packing=packing))
     results = names.results(len(items))
     told = [field for field in window_schema(source.events) if field.name not in source.events.partials]
     counts = [T.StructField(name, T.LongType()) for name in results]
-    instances = mapped(given, unpacked, False, T.StructType([*told, *counts]))
+    instances = given_rows(source, given, T.StructType([*told, *counts]))
     places = {column: place for place, column in enumerate(_columns(source))}
     return source.finish(
         instances, [f"coalesce({results[places[asked.columns[0]]]}, 0L)" for asked in source.query.aggregates]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin import names
 from muntin.spark.input.events import LONGEST_WINDOW
-
-FUTURE_METRIC = "muntin_future"
-"""How names begin under which query progress counts rows that were set aside: such observedMetrics have future."""
+from muntin.spark.stream.observing import count_future
 
 
 def set_aside(frame: DataFrame, ahead: int) -> DataFrame:
@@ -19,9 +15,8 @@ def set_aside(frame: DataFrame, ahead: int) -> DataFrame:
 
     Spark's clock stands still within a micro-batch and is logged with its offsets, so a micro-batch that is repeated
     after a failure leaves out the same rows. The count stands between the filter and the source, where no filter is
-    pushed past it. Its name is new every time: Spark refuses two of one name in a query.
+    pushed past it.
     """
     limit = F.unix_micros(F.current_timestamp()) + F.lit(int(min(ahead, LONGEST_WINDOW)))
     is_ahead = F.col(names.TIME) > limit
-    counted = frame.observe(f"{FUTURE_METRIC}_{uuid4().hex[:8]}", F.count_if(is_ahead).alias("future"))
-    return counted.where(~is_ahead)
+    return count_future(frame, is_ahead).where(~is_ahead)

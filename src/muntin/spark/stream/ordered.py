@@ -14,12 +14,12 @@ from pyspark.sql import types as T
 from muntin import names
 from muntin.arrow.frames.packing import RowPacking, rows_at_source
 from muntin.arrow.frames.state import FrameJob, frame_step
-from muntin.arrow.state.packing import bucket_labels, unpacked
+from muntin.arrow.state.packing import bucket_labels
 from muntin.fingerprint import Fingerprint
 from muntin.registry import WindowRegistry
 from muntin.spark.batch.ordered import frame_task, instance_schema
 from muntin.spark.input.source import Source
-from muntin.spark.stream.columnar import PACKED, Buckets, changes, check_columnar, stepped
+from muntin.spark.stream.columnar import KNOWN, PACKED, buckets_for, changes, check_columnar, given_rows, stepped
 from muntin.spark.workers.passage import mapped
 
 
@@ -35,13 +35,12 @@ def ordered(source: Source, kept: Fingerprint, registry: WindowRegistry | None =
         task = replace(task, framings=())
         rows = rows.unionByName(changes(source, registry, labels))
     job = FrameJob(task, kept, order, registered=registry is not None, watches=_watches(source))
-    given = stepped(rows, Buckets(job, labels[0], registry, frame_step))
+    given = stepped(rows, buckets_for(source, job, frame_step, labels[0], registry))
     schema = instance_schema(source)
     if registry is None:
-        instances = mapped(given, unpacked, False, schema)
+        instances = given_rows(source, given, schema)
         return source.finish_framed(instances, source.events.lowered())
-    known = [T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType())]
-    instances = mapped(given, unpacked, True, T.StructType([*known, *schema]))
+    instances = given_rows(source, given, T.StructType([*KNOWN, *schema]), labelled=True)
     return source.finish_framed(instances, source.events.lowered(), names.LABEL)
 
 
@@ -59,5 +58,5 @@ def _numbered(source: Source, buckets: int) -> DataFrame:
     """Give rows as partials of themselves, with what windows watch and the number of their bucket."""
     events, watching = source.events, source.watching
     hashed = F.xxhash64(*events.keys) if events.keys else F.lit(0).cast("long")
-    lifted = events.lift(events.rows, *watching.watched, *watching.order)
+    lifted = events.lift(events.rows, *watching.watched, *watching.order, *source.carried)
     return lifted.withColumn(names.BUCKET_NUMBER, F.pmod(hashed, F.lit(buckets)).cast("int"))

@@ -34,4 +34,4 @@ class PandasBuckets(StatefulProcessor):
 
     def _framed(self, given: Iterable[Row]) -> Iterator[pd.DataFrame]:
         if rows := list(given):
-            yield pd.DataFrame([row.asDict() for row in rows], columns=self.columns)
+            yield pd.DataFrame([row.asDict() for row in rows], columns=self.columns, dtype=object)

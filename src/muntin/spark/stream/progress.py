@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,10 +15,22 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin import names
 from muntin.errors import QueryError
-from muntin.spark.stream.columnar import LATE_METRIC
-from muntin.spark.stream.future import FUTURE_METRIC
 from muntin.spark.stream.kept_state import Kept, state
+from muntin.spark.stream.observing import (
+    FUTURE,
+    FUTURE_METRIC,
+    LATE_METRIC,
+    ROWS,
+    SHAPE_METRIC,
+    late_by_window,
+    newest_change,
+    observed,
+    scans_of,
+    shape_of,
+)
 
+FILE_BYTES = "rocksdbSstFileSize"
+"""What Spark calls the size of RocksDB's files."""
 NO_UPDATES = "written in update mode, but columnar state gives a window once, when it closes: add output='update'"
 
 
@@ -34,6 +47,8 @@ class OperatorState:
     """Groups of rows that it dropped as late."""
     bytes: int
     """Memory that its stores take."""
+    file_bytes: int | None = None
+    """What RocksDB has in files for it; None for another store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +57,9 @@ class Progress:
 
     batches: int
     rows_in: int
+    """Rows that were read, each as often as it was read."""
     rows_out: int | None
-    """Rows that went to the sink; None if it does not count them."""
+    """Rows that went to the sink; where it does not count them, rows of the result; None if nobody does."""
     late: int
     """Groups of late rows that were dropped: the rows of one micro-batch, key and window instance are one group."""
     state: tuple[OperatorState, ...]
@@ -58,13 +74,45 @@ class Progress:
     """What is kept for which window, if the checkpoint was read."""
     note: str = ""
     """What is probably not meant: a query that is written in a mode which its shape does not have."""
+    shape: str = ""
+    """The shape of the query, such as 'chain' or 'columnar'; '' for a query that is not Muntin's."""
+    scans: int = 1
+    """How often every row is read: with independent once for each window."""
+    late_groups: int = 0
+    """Of the late ones, those that Spark's own operators dropped, as groups: with independent, expand and chain."""
+    late_rows: tuple[tuple[str, int], ...] = ()
+    """Rows that came too late for at least one instance, by window; counted with columnar, distinct and ordered."""
+    missed: int | None = None
+    """Rows that came too late for all their instances; None where only groups are counted."""
+    packed: int | None = None
+    """Slices and waiting rows in packed state, which Spark's operators count as a few values; None without it."""
+    change: int | None = None
+    """The newest change of the registry that the query has taken up; None without a registry."""
+    steps: tuple[tuple[str, int], ...] = ()
+    """Milliseconds of all micro-batches by step, as Spark names it; triggerExecution is the whole."""
+    began: datetime | None = None
+    """When the last micro-batch began, in UTC."""
+    input_rate: float | None = None
+    """Rows that arrived in a second, as of the last micro-batch."""
+    processed_rate: float | None = None
+    """Rows that the last micro-batch could read in a second."""
 
     @property
     def state_rows(self) -> int:
-        """The groups that all operators keep."""
+        """The rows of state that all operators keep, as Spark counts them: packed ones are few."""
         return sum(operator.rows for operator in self.state)
 
+    @property
+    def kept(self) -> int:
+        """What is kept, one by one, whatever the shape: instances, slices, waiting rows."""
+        return self.state_rows if self.packed is None else self.packed
+
     def __str__(self) -> str:
+        return f"{self.batches} micro-batches, {self.figures}"
+
+    @property
+    def figures(self) -> str:
+        """What the micro-batches did, without their number."""
         out = "?" if self.rows_out is None else f"{self.rows_out:,}"
         kept = " + ".join(f"{operator.rows:,}" for operator in self.state) or "0"
         time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
@@ -72,7 +120,7 @@ class Progress:
         ahead = f"{self.future:,} ahead of the clock, " if self.future else ""
         note = f"; {self.note}" if self.note else ""
         return (
-            f"{self.batches} micro-batches, {self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
+            f"{self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
             f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s{note}"
         )
 
@@ -98,8 +146,8 @@ def progress(
 
 def _note(query: object, reports: list[StreamingQueryProgress]) -> str:
     """Say that columnar state has no updates, where they are asked of it: the writer's mode is not seen before."""
-    columnar = any(name.startswith(LATE_METRIC) for report in reports for name in report.observedMetrics)
-    return NO_UPDATES if columnar and _mode(query) == "Update" else ""
+    packed = any(observed(report, LATE_METRIC, names.LATE) is not None for report in reports)
+    return NO_UPDATES if packed and _mode(query) == "Update" else ""
 
 
 def _mode(query: Any) -> str:
@@ -117,29 +165,46 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
     if not reports:
         return Progress(0, 0, 0, 0, (), None, 0)
     last = reports[-1]
-    written = [count for report in reports if (count := report.sink.numOutputRows) >= 0]
     mark = last.eventTime.get("watermark")
+    late_groups = sum(int(one.numRowsDroppedByWatermark) for report in reports for one in report.stateOperators)
+    late_rows: Counter[str] = Counter()
+    steps: Counter[str] = Counter()
+    for report in reports:
+        late_rows.update(late_by_window(report))
+        steps.update(report.durationMs)
     return Progress(
         batches=len({report.batchId for report in reports}),
         rows_in=sum(report.numInputRows or 0 for report in reports),
-        rows_out=sum(written) if written else None,
-        late=sum(_late(report) for report in reports),
+        rows_out=_total(map(_written, reports)),
+        late=late_groups + (_total(observed(report, LATE_METRIC, names.LATE) for report in reports) or 0),
         state=tuple(map(_operator, last.stateOperators)),
         watermark=datetime.fromisoformat(mark) if mark else None,
         milliseconds=last.durationMs.get("triggerExecution", 0),
-        future=sum(_observed(report, FUTURE_METRIC, "future") for report in reports),
+        future=_total(observed(report, FUTURE_METRIC, FUTURE) for report in reports) or 0,
+        shape=next(filter(None, map(shape_of, reversed(reports))), ""),
+        scans=max(map(scans_of, reports)),
+        late_groups=late_groups,
+        late_rows=tuple(sorted(late_rows.items())),
+        missed=_total(observed(report, LATE_METRIC, names.DROPPED) for report in reports),
+        packed=observed(last, LATE_METRIC, names.KEPT),
+        change=max((change for report in reports if (change := newest_change(report)) is not None), default=None),
+        steps=tuple(sorted(steps.items())),
+        began=datetime.fromisoformat(last.timestamp),
+        input_rate=last.inputRowsPerSecond,
+        processed_rate=last.processedRowsPerSecond,
     )
 
 
-def _late(report: StreamingQueryProgress) -> int:
-    dropped = [operator.numRowsDroppedByWatermark for operator in report.stateOperators]
-    return int(sum(dropped)) + _observed(report, LATE_METRIC, names.LATE)
+def _total(counts: Iterable[int | None]) -> int | None:
+    """Sum up what was counted; None if nothing was."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
 
 
-def _observed(report: StreamingQueryProgress, prefix: str, metric: str) -> int:
-    """Sum up what was counted under names that begin alike."""
-    counts = [counted[metric] or 0 for name, counted in report.observedMetrics.items() if name.startswith(prefix)]
-    return int(sum(counts))
+def _written(report: StreamingQueryProgress) -> int | None:
+    """Give the rows that went to the sink, or else those of the result."""
+    written = int(report.sink.numOutputRows)
+    return written if written >= 0 else observed(report, SHAPE_METRIC, ROWS)
 
 
 def _operator(operator: StateOperatorProgress) -> OperatorState:
@@ -150,4 +215,5 @@ def _operator(operator: StateOperatorProgress) -> OperatorState:
         operator.numRowsRemoved,
         operator.numRowsDroppedByWatermark,
         operator.memoryUsedBytes,
+        operator.customMetrics.get(FILE_BYTES),
     )

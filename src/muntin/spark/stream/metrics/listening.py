@@ -1,0 +1,128 @@
+"""mt.listen: the metrics of all queries of a session, logged and as Prometheus text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from muntin.errors import QueryError
+from muntin.spark.stream.metrics.counting import Counts
+from muntin.spark.stream.metrics.serving import Endpoint
+from muntin.spark.stream.metrics.telling import log_batch, log_end, log_start
+from muntin.spark.stream.progress import progress
+
+
+class Listening:
+    """What mt.listen gives: the metrics so far, and a way to stop; a with block stops at its end."""
+
+    def __init__(self, spark: SparkSession, counts: Counts, endpoint: Endpoint | None) -> None:
+        self._spark, self._counts, self._endpoint = spark, counts, endpoint
+        self._listener: StreamingQueryListener | None = _Listener(counts)
+        spark.streams.addListener(self._listener)
+
+    @property
+    def url(self) -> str | None:
+        """Where Prometheus reads the metrics; None without an endpoint."""
+        return None if self._endpoint is None else self._endpoint.url
+
+    def text(self) -> str:
+        """Give the metrics of all queries as Prometheus text."""
+        return self._counts.text()
+
+    def stop(self) -> None:
+        """Listen and serve no longer; the text stays as it is. A second call does nothing."""
+        listener, endpoint = self._listener, self._endpoint
+        self._listener = self._endpoint = None
+        if endpoint is not None:
+            endpoint.close()
+        if listener is not None:
+            self._spark.streams.removeListener(listener)
+
+    def __enter__(self) -> Listening:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        return f"<Listening at {self.url}>" if self.url else "<Listening>"
+
+
+def listen(spark: SparkSession, *, port: int | None = None, host: str = "127.0.0.1") -> Listening:
+    """Log what the streaming queries of a session do, and count it for Prometheus.
+
+    Args:
+        spark: The session; its queries are heard from now on, those that run already and those that Muntin did not
+            make included. A session that is cloned from it has listeners of its own.
+        port: Where an endpoint serves the metrics over HTTP, at /metrics; 0 takes a free port, None serves nothing.
+        host: The address of the endpoint. The default is for this machine only: nobody is asked for a password.
+
+    Returns:
+        A handle with `text()`, `url` and `stop()`, which is also a context manager.
+
+    The loggers are below "muntin"; docs/monitoring.md has the metrics, which mean the same for all shapes. On Spark
+    Connect the listener runs in the client, and hears nothing while the client is away.
+
+    Example:
+        >>> with mt.listen(spark, port=0) as listening:  # doctest: +SKIP
+        ...     query = mt.aggregate(readings, …, watermark="10 minutes").writeStream.start()
+        ...     print(listening.url)
+
+    """
+    if not hasattr(spark, "streams"):
+        raise QueryError(f"{spark!r} is no session. Use mt.listen(spark), with spark = mt.session() or your own.")
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
+        raise QueryError(f"port {port!r} is none. Use a number up to 65535, such as 9464, or 0 for one that is free.")
+    counts = Counts()
+    endpoint = None if port is None else Endpoint(host, port, counts.text)
+    try:
+        return Listening(spark, counts, endpoint)
+    except Exception:
+        if endpoint is not None:
+            endpoint.close()
+        raise
+
+
+class _Listener(StreamingQueryListener):
+    """Spark's events, counted and logged."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+        self.names: dict[Any, str] = {}
+        self.changes: dict[Any, int] = {}
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
+        """Note that a query runs."""
+        self.counts.started(str(event.id), event.name)
+        self.names[event.id] = event.name or str(event.id)
+        log_start(self.names[event.id])
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """Count a micro-batch in."""
+        report = event.progress
+        one = progress(report)
+        self.counts.progressed(str(report.id), report.name, one)
+        log_batch(report.name or str(report.id), report.batchId, one, self.changes.get(report.id))
+        if one.change is not None:
+            self.changes[report.id] = one.change
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """Spark asks for this; nothing has happened."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """Note that a query has ended."""
+        self.counts.ended(str(event.id), failed=event.exception is not None)
+        log_end(self.names.pop(event.id, str(event.id)), _first_line(event.exception))
+
+
+def _first_line(error: str | None) -> str | None:
+    """Give the first line of an error, without the trace of Spark's JVM."""
+    return None if error is None else (error.strip().splitlines() or [""])[0] or "an error without a text"

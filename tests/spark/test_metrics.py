@@ -1,0 +1,127 @@
+"""mt.listen over running streams: figures that can be counted by hand, the same for all shapes."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from tests.spark.patience import LONG, patiently, to_the_end
+from tests.spark.streams import ROCKS_DB, Replay, events
+from tests.test_metrics import fetched, parsed, values
+
+FILES = [
+    events((1, "a", 1), (2, "b", 2), (25, "a", 3)),
+    events((45, "a", 4)),
+    events((46, "a", 5), (3, "new", 7), (21, "b", 1)),  # 3 is too late for 10 s, by the watermark 20
+    events((130, "a", 6)),
+    events((131, "a", 6)),
+    events((5, "b", 100), (6, "b", 3), (59, "n", 1)),  # three rows that are too late for all, by the watermark 125
+    events((500, None, 1)),
+]
+ROWS = sum(table.num_rows for table in FILES)
+WINDOWS = ["10 s", "60 s"]
+SHAPES = ["independent", "expand", "chain", "columnar", "distinct", "ordered"]
+DEFAULT = ("chain", "columnar")
+
+
+@pytest.fixture
+def replay(spark: SparkSession, tmp_path: Path) -> Replay:
+    for name, value in ROCKS_DB.items():
+        spark.conf.set(name, value)
+    return Replay(spark, tmp_path).add(*FILES)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what a listener is told a little later."""
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "the listener does not hear of it"
+        time.sleep(0.1)
+
+
+def look_at(rows: DataFrame, batch: int) -> None:
+    """Be a sink that does not count its rows."""
+    rows.collect()
+
+
+def write(out: DataFrame, folder: Path, name: str) -> None:
+    """Write a stream to its end under a name, from where it stopped."""
+    writer = out.writeStream.queryName(name).option("checkpointLocation", str(folder / f"{name} checkpoint"))
+    start = writer.foreachBatch(look_at).trigger(availableNow=True).start
+    patiently(start, to_the_end)
+
+
+@pytest.mark.parametrize(
+    "shape", [one if one in DEFAULT else pytest.param(one, marks=pytest.mark.long) for one in SHAPES]
+)
+def test_figures_mean_the_same_for_all_shapes(replay: Replay, shape: Any, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "muntin")
+    aggregates = [mt.count_distinct("v")] if shape == "distinct" else [mt.sum("v"), mt.count()]
+    asked: dict[str, Any] = {
+        "time": "ts",
+        "by": "k",
+        "windows": WINDOWS,
+        "aggregates": aggregates,
+        "watermark": "5 seconds",
+    }
+    with mt.listen(replay.spark, port=0) as listening:
+        write(mt.aggregate(replay.stream, **asked, strategy=shape), replay.folder, shape)
+        wait_until(lambda: values(listening.text(), query=shape).get("muntin_query_up") == 0)
+        assert listening.url is not None
+        text = fetched(listening.url)[1]
+    told = values(text, query=shape, shape=shape)
+    assert told["muntin_input_rows_total"] == ROWS
+    assert told["muntin_batches_total"] == len(FILES) + 1  # the last one closes windows
+    assert told["muntin_output_rows_total"] == {"chain": 9, "ordered": 9}.get(shape, 10)
+    assert told["muntin_state_rows"] == {"independent": 2, "expand": 2}.get(shape, 1)  # the row at 500
+    assert told["muntin_state_memory_bytes"] > 0
+    assert told["muntin_watermark_timestamp_seconds"] == 1704067200 + 495
+    assert values(text, step="triggerExecution")["muntin_step_seconds_total"] > 0
+    late = {sample.labels["window"]: sample.value for sample in _samples(text, "muntin_late_rows")}
+    if shape in ("independent", "expand", "chain"):
+        assert told["muntin_late_groups_total"] == {"chain": 3}.get(shape, 5)
+        assert not late
+    else:
+        assert late == ({"10s": 4, "1m": 4} if shape == "ordered" else {"10s": 4, "1m": 3})
+        assert told["muntin_missed_rows_total"] == (4 if shape == "ordered" else 3)
+    assert f"{shape}> by strategy '{shape}'" in caplog.text
+    assert f"query {shape} runs" in caplog.text
+    assert f"query {shape} has ended" in caplog.text
+    assert caplog.text.count("came too late") == 2
+
+
+def _samples(text: str, family: str) -> list[Any]:
+    return parsed(text)[family].samples if family in parsed(text) else []
+
+
+def test_several_queries_restarts_and_queries_of_others(replay: Replay) -> None:
+    """Counters go up over a restart from a checkpoint, and a plain query of Spark has the general numbers."""
+    theirs = replay.stream.groupBy("k").agg(F.count("*"))
+    with mt.listen(replay.spark) as listening:
+        assert listening.url is None
+        ours = mt.aggregate(replay.stream, "ts", "k", WINDOWS, mt.count(), watermark="5 s", strategy="expand")
+        write(ours, replay.folder, "ours")
+        replay.add(events((510, "a", 1)))
+        write(ours, replay.folder, "ours")
+        name = "theirs"
+        writer = theirs.writeStream.outputMode("complete").format("memory").queryName(name)
+        to_the_end(writer.trigger(availableNow=True).start())
+        wait_until(lambda: values(listening.text(), query=name).get("muntin_query_up") == 0)
+        text = listening.text()
+    told = values(text, query="ours")
+    assert told["muntin_query_starts_total"] >= 2
+    assert told["muntin_input_rows_total"] == ROWS + 1
+    told = values(text, query=name, shape="")
+    assert told["muntin_input_rows_total"] == ROWS + 1
+    assert told["muntin_state_rows"] == 5  # a, b, new, n and null
+    assert "muntin_watermark_lag_seconds" not in told
+    assert listening.text() == text, "a listener that was stopped hears nothing"
+    listening.stop()
