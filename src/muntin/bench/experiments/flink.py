@@ -29,7 +29,6 @@ EVERY = "10 s"
 KEPT = {"execution.checkpointing.interval": EVERY, "execution.checkpointing.mode": "EXACTLY_ONCE"}
 STATES: Mapping[str, Mapping[str, str]] = {
     "heap": {"state.backend.type": "hashmap"},
-    "heap, checkpoints": {"state.backend.type": "hashmap", **KEPT},
     "RocksDB, checkpoints": {"state.backend.type": "rocksdb", **KEPT},
 }
 """Where Flink keeps its state."""

@@ -7,8 +7,7 @@ from muntin.bench.report.tables import table
 
 NAMES = {
     "muntin": "Muntin, RocksDB, checkpoints",
-    "heap": "Flink, heap, none",
-    "heap, checkpoints": "Flink, heap, checkpoints",
+    "heap": "Flink, heap, no checkpoints",
     "RocksDB, checkpoints": "Flink, RocksDB, checkpoints",
 }
 ENGINES = {"flink": "Flink SQL, RocksDB", "auto": "Muntin, auto", "expand": "Muntin, expand"}
