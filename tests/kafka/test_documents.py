@@ -8,8 +8,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ from pyspark.sql import functions as F
 from tests.kafka.topics import Topic
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.patience import LONG, PATIENT, TOO_SLOW
-from tools.kafka.broker import Broker
+from tools.kafka.broker import free_port
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/kafka.md"
@@ -43,21 +46,32 @@ def run(command: list[str], folder: Path) -> str:
     return done.stdout
 
 
+@contextmanager
+def make_kafka(folder: Path) -> Iterator[str]:
+    """Run the broker that `make kafka` runs, until Ctrl-C; give its address."""
+    port = free_port()
+    command = [sys.executable, "-m", "tools.kafka", "run", "--port", str(port), "--folder", str(folder / "broker")]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert any(f"Kafka listens on 127.0.0.1:{port}" in line for line in process.stdout)
+        yield f"127.0.0.1:{port}"
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONG) == 0
+
+
 def page_run(folder: Path, blocks: list[tuple[str, str]]) -> list[str]:
     """Run the blocks of the page, those of Python in one process, and give what each of these prints."""
-    broker = Broker(folder / "broker")
-    broker.start()
-    try:
-        shells = [code.replace("localhost:9092", broker.servers) for language, code in blocks if language == "sh"]
-        pythons = [code.replace("localhost:9092", broker.servers) for language, code in blocks if language == "python"]
+    with make_kafka(folder) as servers:
+        shells = [code.replace("localhost:9092", servers) for language, code in blocks if language == "sh"]
+        pythons = [code.replace("localhost:9092", servers) for language, code in blocks if language == "python"]
         run(["bash", "-ec", shells[0]], folder)
         script = folder / "page.py"
         script.write_text(f"print({END!r})\n".join([*pythons, ""]), encoding="utf-8")
         printed = run([sys.executable, script.name], folder).split(f"{END}\n")
         for code in shells[1:]:
             run(["bash", "-ec", code], folder)
-    finally:
-        broker.stop(kill=True)
     return [text.rstrip() + "\n" for text in printed[:-1]]
 
 
