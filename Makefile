@@ -77,3 +77,4 @@ $(READY): pyproject.toml constraints.txt tools/constraints
 	@touch $@
 
 include tools/lakehouse.mk
+include tools/kafka.mk

@@ -297,6 +297,50 @@ def bench_distinct_stream(rounds: int, events: int, data: Path, out: Path) -> No
     _run("distinct-stream", out, distinct_streams(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
 
 
+_flink = click.option(
+    "--flink",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".venv-flink"),
+    show_default=True,
+    help="Environment with PyFlink, as tools/flink makes it.",
+)
+
+
+@bench.command("flink")
+@_rounds("engine", default=1)
+@click.option(
+    "--events",
+    default=2_000_000,
+    show_default=True,
+    type=click.IntRange(min=200),  # rows are compared over a tenth of them, in ten files
+    help="Events of a stream.",
+)
+@_flink
+@_data
+@_out("flink")
+def bench_flink(rounds: int, events: int, flink: Path, data: Path, out: Path) -> None:
+    """Measure streams beside Flink SQL: the same windows, files and cores."""
+    from muntin.bench.experiments.flink import beside_flink
+
+    rows = beside_flink(data.absolute(), flink.absolute(), rounds, _say, events)
+    _run("flink", out, rows, rounds=rounds, events=events)
+
+
+@bench.command("flink-latency")
+@click.option("--servers", default="localhost:9092", show_default=True, help="A Kafka broker, as make kafka starts it.")
+@click.option("--jars", required=True, help="Spark's Kafka connector, as make kafka-jars prints it.")
+@click.option(
+    "--seconds", default=90, show_default=True, type=click.IntRange(min=60), help="How long each engine runs."
+)
+@_flink
+@_out("flink-latency")
+def bench_flink_latency(servers: str, jars: str, seconds: int, flink: Path, out: Path) -> None:
+    """Measure how long after its last event a window's rows come out, beside Flink SQL."""
+    from muntin.bench.experiments.flink_latency import flink_latency
+
+    _run("flink-latency", out, flink_latency(servers, jars, flink.absolute(), seconds, _say), seconds=seconds)
+
+
 @bench.command("soak")
 @click.option(
     "--minutes",

@@ -11,6 +11,7 @@ from muntin.bench.report.batch import BATCH
 from muntin.bench.report.calibrate import calibrate_section
 from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.distinct_stream import distinct_stream_section
+from muntin.bench.report.flink import flink_latency_section, flink_section
 from muntin.bench.report.join import join_section
 from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.bench.report.queries import queries_section
@@ -32,6 +33,8 @@ def report(results: Path) -> str:
         "queries": queries_section,
         "stream": stream_section,
         "distinct-stream": distinct_stream_section,
+        "flink": flink_section,
+        "flink-latency": flink_latency_section,
         "soak": soak_section,
         "calibrate": calibrate_section,
         "kernels": kernels_section,
@@ -132,7 +135,9 @@ def _planning(result: Row) -> str:
 
 def _options(result: Row) -> str:
     """Tell the settings of a run that its command takes."""
-    given = [f"--{name} {result['settings'][name]}" for name in ("rounds", "events") if name in result["settings"]]
+    given = [
+        f"--{name} {result['settings'][name]}" for name in ("rounds", "events", "seconds") if name in result["settings"]
+    ]
     return f" with `{' '.join(given)}`" if given else ""
 
 

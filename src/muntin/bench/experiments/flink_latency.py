@@ -1,0 +1,138 @@
+"""How long after the event that closes a window its rows come out: Flink record by record, Spark in micro-batches.
+
+A producer sends events to a Kafka topic at a steady pace, each with the time at which it is sent. Both engines write
+the rows of closed windows to another topic. A window is closed by the first event whose time is not before its end plus
+the watermark's delay, so its rows' latency is the time of their messages less that time.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import quantiles
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import muntin as mt
+from muntin.bench.experiments.flink import EVERY, STATES, Flink
+from muntin.bench.experiments.spark import Progress
+from muntin.bench.experiments.stream import Setting
+from muntin.bench.record import Row
+
+PACED = Path(__file__).with_name("flink_paced.py")
+DELAY = 1
+"""Seconds of the watermark's delay."""
+RATE, KEYS = 1000, 100
+WINDOWS = tuple(mt.tumbling(f"{seconds} s") for seconds in range(2, 22, 2))
+START = 30
+"""Seconds that an engine gets to start and to catch up; rows of windows that end earlier are left out."""
+STRATEGIES = ("auto", "expand")
+
+
+def flink_latency(servers: str, jars: str, flink_folder: Path, seconds: int, progress: Progress) -> Iterator[Row]:
+    """Yield the latency of rows of each engine, one after the other, for the same windows at the same pace."""
+    flink = Flink(flink_folder)
+    spark: SparkSession = mt.session(app="muntin bench", config={"spark.driver.memory": "4g", "spark.jars": jars})
+    for name in ("flink", *STRATEGIES):
+        topic = f"{name}-{uuid.uuid4().hex}"
+        with (
+            TemporaryDirectory(ignore_cleanup_errors=True) as place,
+            _paced(flink, servers, topic, seconds) as producer,
+        ):
+            begin = time.time()
+            running = (
+                _flink(flink, servers, topic, place) if name == "flink" else _muntin(spark, servers, topic, place, name)
+            )
+            with running as report:
+                producer.wait()
+                time.sleep(DELAY + 10)
+        row = {"engine": name, "seconds": seconds, "rate": RATE, "windows": len(WINDOWS), **report}
+        row |= _latency(spark, servers, f"{topic}-rows", begin)
+        progress(f"{name}: p50 {row['p50_ms']} ms, p99 {row['p99_ms']} ms")
+        yield row
+
+
+@contextmanager
+def _paced(flink: Flink, servers: str, topic: str, seconds: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Send events, as long as the engine runs and no longer than that."""
+    size = [str(number) for number in (RATE, seconds, KEYS)]
+    producer = subprocess.Popen([str(flink.python), str(PACED), servers, topic, *size])
+    try:
+        yield producer
+    finally:
+        producer.kill()
+        producer.wait()
+
+
+@contextmanager
+def _flink(flink: Flink, servers: str, topic: str, place: str) -> Iterator[Row]:
+    """Run Flink, with checkpoints, until the events have been sent."""
+    at = {"connector": "kafka", "properties.bootstrap.servers": servers, "format": "json"}
+    first = {"scan.startup.mode": "earliest-offset", "json.timestamp-format.standard": "SQL"}
+    command = flink.command(
+        Setting("latency", WINDOWS, 0, 0, KEYS),
+        watermark=DELAY,
+        settings={**STATES["RocksDB, checkpoints"], "execution.checkpointing.dir": f"file://{place}"},
+        sources=[{**at, **first, "topic": topic}],
+        sink={**at, "topic": f"{topic}-rows"},
+    )
+    with (Path(place) / "log").open("wb") as log:
+        job = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        yield {"checkpoints": EVERY}
+        if job.poll() is not None:
+            raise RuntimeError(f"Flink has ended: {(Path(place) / 'log').read_text()[-2000:]}")
+    finally:
+        job.kill()
+        job.wait()
+
+
+@contextmanager
+def _muntin(spark: SparkSession, servers: str, topic: str, place: str, strategy: Any) -> Iterator[Row]:
+    """Run a query, a micro-batch after the other, until the events have been sent."""
+    out = mt.aggregate(
+        _events(spark, servers, topic),
+        time="ts",
+        by="key",
+        windows=WINDOWS,
+        aggregates=[mt.min("v").alias("low"), mt.sum("v").alias("total"), mt.count().alias("n")],
+        watermark=f"{DELAY} seconds",
+        strategy=strategy,
+    )
+    rows = out.select(F.to_json(F.struct(F.unix_seconds("window.end").alias("until"), "key", "n")).alias("value"))
+    at = {"kafka.bootstrap.servers": servers, "topic": f"{topic}-rows", "checkpointLocation": f"{place}/state"}
+    query = rows.writeStream.format("kafka").options(**at).start()
+    report: Row = {"checkpoints": "every micro-batch"}
+    try:
+        yield report
+        busy = [each["durationMs"]["triggerExecution"] for each in query.recentProgress if each["numInputRows"]]
+        report["batch_p50_ms"] = round(sorted(busy)[len(busy) // 2])
+    finally:
+        query.stop()
+
+
+def _events(spark: SparkSession, servers: str, topic: str) -> DataFrame:
+    at = {"kafka.bootstrap.servers": servers, "subscribe": topic, "startingOffsets": "earliest"}
+    messages = spark.readStream.format("kafka").options(**at).load()
+    event = F.from_json(F.col("value").cast("string"), "ts timestamp, key int, v double")
+    return messages.select(event.alias("event")).select("event.*")
+
+
+def _latency(spark: SparkSession, servers: str, topic: str, begin: float) -> Row:
+    """Read when rows came out, and take off when their windows were closed."""
+    at = {"kafka.bootstrap.servers": servers, "subscribe": topic}
+    messages = spark.read.format("kafka").options(**at).load()
+    until = F.get_json_object(F.col("value").cast("string"), "$.until").cast("long")
+    late = F.unix_millis("timestamp") - (until + DELAY) * 1000
+    wanted = until >= math.ceil(begin + START)
+    each = [row[0] for row in messages.where(wanted).select(late).collect()]
+    cuts = quantiles(each, n=100)
+    return {"rows": len(each), "p50_ms": round(cuts[49]), "p99_ms": round(cuts[98]), "most_ms": max(each)}
