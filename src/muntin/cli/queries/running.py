@@ -24,7 +24,7 @@ from muntin.cli.queries.work import Job, in_words_of_the_command_line, prepared,
 from muntin.cli.queries.writing import FileFormat, FolderSink, write
 from muntin.errors import UnsupportedError
 from muntin.paths import folder, url
-from muntin.terminal import Rows, first_rows, show
+from muntin.terminal import Rows, first_rows, print_plan, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def run(asked: Run) -> None:
         shown.now("planning")
         with _answered(job, spark) as answer:
             if asked.explain:
-                out.print(answer.plan.explain(), markup=False, highlight=False, soft_wrap=True)
+                print_plan(out, answer.plan.explain())
             if asked.stream:
                 said = _stream(asked, answer, places, spark, out, shown)
             elif places is not None:
