@@ -138,7 +138,8 @@ def _planning(result: Row) -> str:
 def _command(result: Row) -> str:
     """Tell the command of a run with its settings, and what its rounds mean."""
     settings = result["settings"]
-    given = [f"--{name} {settings[name]}" for name in ("rounds", "events") if name in settings]
+    takes = ["rounds", "runs", "minutes", "events", *(["sets"] if "sets" in result["rows"][0] else [])]
+    given = [f"--{name} {settings[name]}" for name in takes if name in settings]
     command = f"`{' '.join([result['command'], *given])}`"
     match settings.get("rounds"):
         case None:
