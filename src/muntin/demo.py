@@ -96,12 +96,10 @@ def iot_stream(spark: SparkSession, rows: int = ROWS) -> DataFrame:
     )
 
 
-def demo(console: Console | None = None, rows: int = ROWS) -> None:
+def demo(spark: SparkSession, console: Console | None = None, rows: int = ROWS) -> None:
     """Run the demo."""
     out = console or Console()
     with tempfile.TemporaryDirectory() as folder:
-        with _step(out, "starting Spark"):
-            spark = mt.session(app="muntin demo", config={"spark.driver.memory": "3g"})
         with _step(out, f"writing {rows:,} readings of {DEVICES} devices over two days"):
             path = str(Path(folder) / "iot.parquet")
             iot_stream(spark, rows).write.parquet(path)
@@ -110,9 +108,8 @@ def demo(console: Console | None = None, rows: int = ROWS) -> None:
         _show(out, df, "the factor-windows paper's query: three windows", PAPER_QUERY, low)
         times = _show(out, df, "a dashboard: ten windows", DASHBOARD, SUMMARY)
         _show_sql(out, df)
-        out.rule()
-        out.print(_remembered(times, len(DASHBOARD)), style="bold green", highlight=False)
-        spark.stop()
+    out.rule()
+    out.print(_remembered(times, len(DASHBOARD)), style="bold green", highlight=False)
 
 
 def _show(out: Console, df: DataFrame, title: str, windows: list[Window], aggregates: list[Aggregate]) -> Times:

@@ -19,11 +19,10 @@ from muntin.demo import DASHBOARD, SUMMARY, iot_stream
 FILES = 24
 
 
-def demo_stream(console: Console | None = None, rows: int = 1_000_000) -> None:
+def demo_stream(spark: SparkSession, console: Console | None = None, rows: int = 1_000_000) -> None:
     """Run the dashboard over files that arrive one by one, and show how far it is."""
     out = console or Console()
-    with tempfile.TemporaryDirectory() as folder:
-        spark = mt.session(app="muntin demo", config={"spark.driver.memory": "3g"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         out.print(f"writing {rows:,} readings in {FILES} files …")
         hour = F.floor(F.unix_micros("ts") / (2 * 86_400_000_000 // FILES))
         made = iot_stream(spark, rows).repartitionByRange(FILES, hour)
@@ -44,7 +43,6 @@ def demo_stream(console: Console | None = None, rows: int = 1_000_000) -> None:
         _tell(out, spark, checkpoint)
         differing = _differing(spark.read.parquet(str(Path(folder) / "iot")), spark.table("dashboard"))
         out.print(_remembered(mt.progress(query), seconds, differing), style="bold green", highlight=False)
-        spark.stop()
 
 
 def _tell(out: Console, spark: SparkSession, checkpoint: Path) -> None:
