@@ -117,7 +117,7 @@ def test_numbers_that_count_are_positive(arguments: tuple[str, ...], right: str,
 def test_missing_extras_are_named_with_their_remedy(
     missing: str, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("muntin.bench.experiments.peers", "muntin.bench.report.plots"):
+    for module in ("muntin.bench.experiments.peers", "muntin.bench.report.plots", "muntin.bench.report.style"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
     out = tmp_path / "out"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -84,6 +85,33 @@ def show(console: Console, rows: Rows, title: str = "") -> None:
     console.print(drawn(rows, console.width, title))
 
 
+def print_plan(console: Console, text: str) -> None:
+    """Print the text of a plan; on a terminal its long lines are broken, in a file they stay as they are."""
+    fitting = folded(text, console.width) if console.is_terminal else text
+    console.print(fitting, markup=False, highlight=False, soft_wrap=True)
+
+
+def folded(text: str, width: int) -> str:
+    r"""Break the lines of a plan that are longer than a terminal is wide, and keep the branches of the tree.
+
+    >>> print(folded("input\n└─ expand: rows exploded into windows\n   │  evaluates min(v)\n   └─ ⟨1h,1h⟩", 24))
+    input
+    └─ expand: rows exploded
+       │  into windows
+       │  evaluates min(v)
+       └─ ⟨1h,1h⟩
+    """
+    lines = text.splitlines()
+    broken: list[str] = []
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        lead = line[: len(line) - len(line.lstrip(" │├└─"))]
+        branch = "│  " if after[len(lead) : len(lead) + 1] in tuple("│├└") else "   "
+        below = lead.replace("├", "│").replace("└", " ").replace("─", " ") + branch
+        room = max(width, len(below) + 20)
+        broken += wrap(line[len(lead) :], room, initial_indent=lead, subsequent_indent=below, break_on_hyphens=False)
+    return "\n".join(broken)
+
+
 def _selected(place: str, type: str) -> str:
     if type in _PLAIN or type in _INTERVALS or type.startswith("decimal"):
         return place
@@ -103,8 +131,10 @@ def _fitting(names: Sequence[str], texts: Sequence[Sequence[Text]], width: int) 
 def _texts(values: Sequence[Any]) -> list[Text]:
     """Write the values of a column alike."""
     times = [time for value in values for time in _times(value)]
-    form = _time_format(times)
-    return [Text("NULL", style="dim") if value is None else Text(_cut(_written(value, form))) for value in values]
+    form, digits = _time_format(times), max((_digits(value) for value in values), default=0)
+    return [
+        Text("NULL", style="dim") if value is None else Text(_cut(_written(value, form, digits))) for value in values
+    ]
 
 
 def _times(value: Any) -> Iterable[datetime]:
@@ -119,11 +149,20 @@ def _time_format(times: Sequence[datetime]) -> str:
     return "%H:%M:%S" if any(time.second for time in times) else "%H:%M"
 
 
-def _written(value: Any, form: str) -> str:
+def _digits(value: Any) -> int:
+    """Count the digits after the point that a number needs, of four at most.
+
+    >>> _digits(1234.50001), _digits(2.125), _digits(2.0), _digits("2.125")
+    (1, 3, 0, 0)
+    """
+    return len(f"{value:.4f}".rstrip("0").partition(".")[2]) if isinstance(value, float) else 0
+
+
+def _written(value: Any, form: str, digits: int = 4) -> str:
     """Write a value.
 
-    >>> _written(1234.50001, ""), _written(1e-7, ""), _written(3, ""), _written(datetime(2024, 5, 1, 9), "%H:%M")
-    ('1234.5', '1e-07', '3', '2024-05-01 09:00')
+    >>> _written(1234.5, "", 2), _written(1e-7, ""), _written(3, ""), _written(datetime(2024, 5, 1, 9), "%H:%M")
+    ('1234.50', '1e-07', '3', '2024-05-01 09:00')
     >>> _written({"start": datetime(2024, 5, 1, 9), "end": datetime(2024, 5, 1, 10)}, "%H:%M")
     '2024-05-01 09:00 – 10:00'
     """
@@ -136,7 +175,7 @@ def _written(value: Any, form: str) -> str:
         case date():
             return value.isoformat()
         case float():
-            return f"{value:.4g}" if abs(value) < 1 else f"{value:.4f}".rstrip("0").rstrip(".")
+            return f"{value:.4g}" if abs(value) < 1 else f"{value:.{digits}f}"
     return str(value)
 
 

@@ -131,7 +131,7 @@ def test_experiments_on_trees_run_small(tmp_path: Path) -> None:
     out.parent.mkdir()
     result = CliRunner().invoke(main, ["bench", "report", "--results", str(tmp_path), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    assert "Experiment 4, cost without sharing" in out.read_text(encoding="utf-8")
+    assert "Experiment 4: cost without sharing" in out.read_text(encoding="utf-8")
     assert (out.parent / "images" / "weave.svg").exists()
 
 

@@ -64,7 +64,7 @@ def test_every_slide_of_naive_has_a_full_range(monkeypatch: pytest.MonkeyPatch) 
     assert [(row["slides"], row["held"], row["timed_slides"]) for row in naive] == [(10, 64, 9)] * 2
     assert all(row["held"] >= 64 for row in rows if row["size"] == 64 and row["technique"] != "slick_deque")
     many = kernels.many_ranges(1, quiet, (1, 4))
-    assert "the least of the others 64;" in kernels_section(record("kernels", "muntin bench kernels", [*rows, *many]))
+    assert "the least of the others 64." in kernels_section(record("kernels", "muntin bench kernels", [*rows, *many]))
     stretch = kernels._stretch("naive", np.ones(1000), 64, 2_000, 0)
     counting = Counting(Sum(), np.zeros(1, np.int64), np.zeros(stretch.slides, np.int64))
     kernels._run_of(KERNELS["naive"], counting, stretch)()

@@ -35,5 +35,5 @@ def test_the_report_says_whose_state_it_counts() -> None:
     contenders = {name: stream._measured(SETTING, 2.0, 1, [[report(3, (1234, 1))]] * 2) for name in NAMES}
     row = {"setting": "two", "windows": 2, "contenders": contenders}
     text = stream_section(record("stream", "muntin bench stream", [row]))
-    assert "State rows at most, the sum over the queries where each window has its own" in text
+    assert "Where each window has its own query, this is the sum over the queries" in text
     assert "2,468" in text

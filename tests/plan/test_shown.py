@@ -280,9 +280,27 @@ def test_labels_are_no_markup() -> None:
         replace(rolling((36_001, 100)), frames=(label,), frame_rows=(), aggregates=(named,), notes=("<b>",)),
     ]
     for plan in shown:
-        assert Tags(plan.to_html()).tags <= {"div", "style", "svg", "path", "g", "rect", "text", "br"}
+        known = {"div", "style", "svg", "path", "g", "rect", "text", "br", "span", "i", "code"}
+        assert Tags(plan.to_html()).tags <= known
         boxes = [line for line in plan.to_mermaid().splitlines() if not line.startswith("  %%")]
         assert not any(sign in line.replace("<br/>", "") for line in boxes for sign in ("<", "script>", "%%"))
+
+
+def test_a_drawing_says_what_its_colours_and_figures_mean() -> None:
+    drawn = mt.plan("20 minutes, 30 minutes, 40 minutes", mt.min("v")).to_html()
+    assert "<code>6 × 2 = 12</code>: 6 instances in 2h × 2 instances of ⟨10m,10m⟩ that each reads = cost" in drawn
+    assert "a factor window: " in drawn
+    alone = mt.plan("20 minutes", mt.min("v")).to_html()
+    assert "<code>1 × 20 = 20</code>: 1 instance in 20m × 20 events that each reads = cost" in alone
+    assert "a factor window: " not in alone
+
+
+def test_every_colour_has_its_like_on_dark_pages() -> None:
+    style = mt.plan("20 minutes", mt.min("v")).to_html().partition("</style>")[0]
+    light, *themes = (set(re.findall(r"--[a-z-]+(?=:)", rule)) for rule in re.findall(r"\.muntin { (--[^}]*)}", style))
+    assert len(themes) == 3
+    assert all(theme == light for theme in themes)
+    assert set(re.findall(r"var\((--[a-z-]+)\)", style)) <= light
 
 
 def test_a_chain_of_windows_deeper_than_the_stack_is_shown() -> None:

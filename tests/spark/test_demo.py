@@ -12,8 +12,8 @@ from tests.spark.patience import LONG, PAUSES, TOO_SLOW
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "a file of SQL: four statements, evaluated together"),
-        pytest.param(("--stream",), "All of them are rows of the batch result.", marks=pytest.mark.long),
+        ((), "times as fast as plain Spark, and gave the same"),
+        pytest.param(("--stream",), "Every row is one that batch gives.", marks=pytest.mark.long),
     ],
     ids=["batch", "stream"],
 )

@@ -23,9 +23,10 @@ def _extras_as_messages() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRAS:
+        package = (error.name or "").partition(".")[0]
+        if package not in EXTRAS:
             raise
-        raise click.ClickException(f"{error.name} is not installed. Run: pip install 'muntin[bench]'") from error
+        raise click.ClickException(f"{package} is not installed. Run: pip install 'muntin[bench]'") from error
 
 
 @click.group("bench")

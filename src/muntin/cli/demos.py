@@ -10,11 +10,15 @@ import click
 @click.option("--stream", is_flag=True, help="Run the dashboard on a stream instead, and show its progress.")
 def demo_command(rows: int, stream: bool) -> None:
     """Run two queries and a file of SQL over an IoT stream, with plans and the ratio to plain Spark."""
-    if stream:
-        from muntin.demo_stream import demo_stream
+    from muntin.cli.queries.sessions import kept_log, spark_session
 
-        demo_stream(rows=rows)
-    else:
-        from muntin.demo import demo
+    click.echo("Starting Spark …")
+    with kept_log(quiet=True) as log, spark_session("muntin demo", None, {"spark.driver.memory": "3g"}, log) as spark:
+        if stream:
+            from muntin.demo_stream import demo_stream
 
-        demo(rows=rows)
+            demo_stream(spark, rows=rows)
+        else:
+            from muntin.demo import demo
+
+            demo(spark, rows=rows)

@@ -50,14 +50,14 @@ def _paper(result: Row) -> str:
     return "\n\n".join(
         [
             f"## The paper's window sets on Spark, {events // 1_000_000} million events",
-            "Time of plain Spark (a union of window aggregations) divided by that of each contender, mean / max over "
-            "the sets, and the least ratio of auto on any set; MIN, one key, one event per second, from Parquet, "
-            "results computed and dropped, planning included. "
-            "The last column is what the paper printed for its own engine and factor windows.",
+            "The table says how many times as fast as plain Spark each contender is, as mean / max over the sets, and "
+            "gives the least ratio of auto on any set. Plain Spark is a union of window aggregations. The aggregate is "
+            "MIN over one key, with one event per second, read from Parquet. Planning is included. "
+            "The last column is what the paper printed for its own engine with factor windows.",
             *figure,
             table(["window sets", "sets", *names, "auto, least", "paper, with factor windows"], rows),
-            f"auto reaches the paper's mean in {reached} of {len(rows)} rows, "
-            f"and is {min(least):.2f} times as fast as plain Spark at worst.",
+            f"auto reaches the paper's mean in {reached} of {len(rows)} rows. "
+            f"On its worst set it is {min(least):.2f} times as fast as plain Spark.",
         ]
     )
 
@@ -74,10 +74,10 @@ def _keyed(result: Row) -> str:
     return "\n\n".join(
         [
             "## Twenty windows beside one: keyed data",
-            f"{result['rows'][0]['events'] // 1_000_000} million events, 100 per second over all keys; "
-            "windows of one minute to one day, three of them hopping; sum, count, min, max and avg together. "
-            "The one window is of five minutes. Where keys have few events each, short windows have nearly as many "
-            "result rows as there are events, and most of the time goes into giving them out. A dash was not run.",
+            f"The input has {result['rows'][0]['events'] // 1_000_000} million events, 100 per second over all keys. "
+            "The twenty windows last one minute to one day, and three of them hop. The query asks for sum, count, min, "
+            "max and avg. The one window lasts five minutes. Where a key has few events, short windows have nearly as "
+            "many result rows as there are events, and writing them takes most of the time.",
             table([*head, "auto / one window", "plain / auto"], rows),
         ]
     )
@@ -90,12 +90,12 @@ def _mixed(result: Row) -> str:
     return "\n\n".join(
         [
             "## Aggregates that cannot share a shape",
-            f"Five aggregates that add up (sum, count, min, max, avg), a median and an exact distinct count over "
-            f"{row['windows']} windows, five of them hopping; {row['events']:,} events, 100 keys; seconds.",
+            f"The query asks for sum, count, min, max and avg, a median, and an exact distinct count, over "
+            f"{row['windows']} windows, five of them hopping. The input has {row['events']:,} events of 100 keys.",
             table(["asked for", "seconds"], [[name, f"{time:.2f}"] for name, time in times.items()]),
-            f"Together they take {times['together'] / alone:.2f} times as long as the parts one after the other, and "
-            f"plain Spark takes {times['together, plain'] / times['together']:.1f} times as long for all of them. "
-            f"Shapes of the whole: {', '.join(row['shapes'])}.",
+            f"Together they take {times['together'] / alone:.2f} times as long as the parts one after the other. "
+            f"Plain Spark takes {times['together, plain'] / times['together']:.1f} times as long for all of them. "
+            f"The whole runs in the shapes {', '.join(row['shapes'])}.",
         ]
     )
 
@@ -109,8 +109,8 @@ def _fine(result: Row) -> str:
     return "\n\n".join(
         [
             "## Fine slides",
-            "30 days sliding by 1 hour and 1 day sliding by 1 minute together, over 90 days; sum and max. "
-            "Plain Spark makes 720 and 1440 rows of every event.",
+            "One query has a window of 30 days that slides by 1 hour and one of 1 day that slides by 1 minute, over 90 "
+            "days of events, with sum and max. Plain Spark makes 720 and 1440 rows of every event.",
             table(["keys", "events", "plain, s", "auto, s", "plain / auto"], rows),
         ]
     )
@@ -122,10 +122,11 @@ def _peers(result: Row) -> str:
     return "\n\n".join(
         [
             "## Beside DuckDB and Polars on one machine",
-            f"Seconds on the same Parquet file of {result['rows'][0]['events'] // 1_000_000} million events, in turn; "
-            "MIN, one key. Each window: one GROUP BY per window. Panes by hand: partials by the common divisor of all "
-            "lengths first, then one GROUP BY per window over those. DuckDB and Polars keep their results in memory, "
-            "Spark computes and drops them; Spark's start is not counted. auto is Muntin.",
+            "The table gives seconds. All engines read the same Parquet file of "
+            f"{result['rows'][0]['events'] // 1_000_000} million events of one key, and compute MIN. *Each window* is "
+            "one GROUP BY per window. *Panes by hand* first computes partials by the common divisor of all lengths, "
+            "and then one GROUP BY per window over those. DuckDB and Polars keep their results in memory, Spark drops "
+            "them. Spark's start is not counted.",
             table(["window sets", *names], rows),
         ]
     )
@@ -147,8 +148,8 @@ def _growth(result: Row) -> str:
     return "\n\n".join(
         [
             "## Growth with events, windows and keys",
-            "Tumbling windows of 20 s, 30 s, and so on; ten events per second; min and sum. "
-            "Estimates are in core-seconds. A dash was not run.",
+            "The windows are tumbling, of 20 s, 30 s, and so on, over ten events per second, with min and sum. "
+            "Estimates are in core-seconds.",
             f"![Time against events, windows and keys]({GROWTH_FIGURE})",
             table(head, rows),
             f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}. "
@@ -172,9 +173,9 @@ def _shapes(result: Row) -> str:
     return "\n\n".join(
         [
             "## Physical shapes",
-            f"Seconds and, in brackets, estimated core-seconds; {result['rows'][0]['events'] // 1_000_000} million "
-            "events, one per second, MIN, one key. A file's size tells Spark about half of its rows, so "
-            "estimates are low.",
+            "The table gives seconds and, in brackets, estimated core-seconds, for MIN over "
+            f"{result['rows'][0]['events'] // 1_000_000} million events of one key, one per second. From the size of "
+            "the file, Spark expects about half of its rows, so estimates are low.",
             table(["window sets", *names], rows),
             f"Rank correlation of estimated cost and measured time: {rank_correlation(result['rows']):.2f}. "
             + beside_the_best(_shape_times(row) for row in result["rows"]),
@@ -194,8 +195,8 @@ def _transfer(result: Row) -> str:
     return "\n\n".join(
         [
             "## Rows to Python",
-            f"Seconds to send {row['events'] // 1_000_000} million rows of two columns to Python workers that only "
-            "count them, under two settings of `spark.sql.execution.arrow.maxBytesPerBatch`.",
+            f"Spark sends {row['events'] // 1_000_000} million rows of two columns to Python workers, which only count "
+            "them, under two settings of `spark.sql.execution.arrow.maxBytesPerBatch`.",
             table(["setting", "seconds"], cells),
         ]
     )

@@ -24,11 +24,10 @@ def calibrate_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Prices of the cost model",
-            "Least squares of the logarithms of estimates and times over "
-            f"{len(trials)} trials ({', '.join(counts)}), each a query in one "
-            "shape, with its units of work and its time. "
-            f"The median error of an estimate is {errors['after']['median']:.0%}, the worst "
-            f"{errors['after']['worst']:.0%}; with the prices before the run they were "
+            f"The prices come from {len(trials)} trials ({', '.join(counts)}). Each trial is a query in one shape, "
+            "with its units of work and its time. The prices minimise the squared distance between the logarithms of "
+            f"estimates and times. The median error of an estimate is {errors['after']['median']:.0%}, the worst "
+            f"{errors['after']['worst']:.0%}. With the prices before this run, they were "
             f"{errors['before']['median']:.0%} and {errors['before']['worst']:.0%}.",
             table(["price", "core-µs", "for"], rows),
         ]

@@ -58,15 +58,15 @@ def cutty_section(result: Row) -> str:
     rows = result["rows"]
     parts = [
         "## Slices that many windows share",
-        f"The experiment of the Cutty paper: means of three measures over {rows[0]['rows'] / 1e6:g} million records, "
-        "whole numbers made at random at 100 records a second, on one core. Periodic windows have ranges of 20,000 to "
-        "80,000 records and slides of 1,000 to 20,000; sessions are those of 20 sensors that change every 1 to 100 "
-        "seconds on average. A larger workload has the queries of the smaller ones. A combination joins two partials, "
-        "or a row and a partial: rows that go into the slice that grows count in the first table, not in the second. "
-        "Speeds are medians of runs in turn, in the processor's own seconds; which windows begin and end with a record "
-        "is known before. All ways gave the same results"
+        f"This is the experiment of the Cutty paper. The queries compute means of three measures over "
+        f"{rows[0]['rows'] / 1e6:g} million records of random whole numbers, 100 records a second, on one core. "
+        "Periodic windows have ranges of 20,000 to 80,000 records and slides of 1,000 to 20,000. Sessions are those of "
+        "20 sensors that change every 1 to 100 seconds on average. A larger workload contains the smaller ones. A "
+        "combination joins two partials, or a row and a partial. Rows that go into the growing slice count in the "
+        "first table, not in the second. Speeds are in processor time. Which windows begin and end with a record is "
+        "computed beforehand. All ways gave the same results"
         + (". " if all(row["equal"] for row in rows) else ", but not in all rows. ")
-        + "Pairs needs ends before they come, so it cannot serve sessions.",
+        + "Pairs must know the end of a window before it comes, so it cannot serve sessions.",
         f"![Combinations in the store, slices held and rows per second against queries]({CUTTY_FIGURE})",
     ]
     for workload, title in WORKLOADS.items():
@@ -234,12 +234,12 @@ def _claims(rows: list[Row]) -> list[str]:
     last = [row for row in rows if (row["workload"], row["queries"]) == ("periodic", counts[-1])]
     most = {row["way"]: operations(row) / row["rows"] for row in last}
     return [
-        "The paper's claims are for its own programs on Flink. Here are the same ratios; *half* holds up to 0.6, *the "
-        "memory of* within a tenth, *several orders* from 100. Reduce calls are the updates and merges of the store. "
-        f"With rows counted, too, RA needs {most['random_access']:.1f} combinations for a row and Cutty "
-        f"{most['cutty']:.1f} with {counts[-1]} periodic queries, so three orders are out of reach. Without "
-        "them the distance shrinks as queries are added, because windows begin and end more often. "
-        "Speed follows all combinations, and most of them are of rows.",
+        "The paper's claims are for its own programs on Flink. The table gives the same ratios here. *Half* holds up "
+        "to 0.6, *the memory of* within a tenth, *several orders* from 100. Reduce calls are the updates and merges of "
+        f"the store. If rows count as well, RA needs {most['random_access']:.1f} combinations for a row and Cutty "
+        f"{most['cutty']:.1f}, with {counts[-1]} periodic queries, so three orders are out of reach. Without rows, the "
+        "distance shrinks as queries are added, because windows begin and end more often. Speed follows all "
+        "combinations, and most of them are of rows.",
         table(head, lines),
     ]
 
@@ -263,6 +263,6 @@ def _merged(rows: list[Row]) -> list[str]:
             f"(eager {thousands(stored(by['cutty']))})"
         )
     return [
-        "Merged cuts go when no active window begins there, which the paper's bound on slices needs when queries are "
-        f"many. With {most} queries: " + "; ".join(texts) + "."
+        "A merged cut is forgotten when no active window begins there. The paper's bound on slices needs that when "
+        f"there are many queries. With {most} queries: " + "; ".join(texts) + "."
     ]

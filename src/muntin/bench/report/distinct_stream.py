@@ -15,12 +15,12 @@ def distinct_stream_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Active users over a stream",
-            f"{first['events']:,} events in {first['days']} days, a micro-batch each; distinct users by country "
-            f"({first['countries']}) in windows of 1, 7 and 30 days that slide daily. Rows computed and dropped, "
-            "RocksDB. Spark refuses count(DISTINCT) on a stream: plain is the size of collect_set, for every window "
-            "alone. Expand and chain keep such sets, too; distinct keeps the latest occurrence of every user. "
-            "Micro-batches are those of the last third, when all windows are full. State is what the checkpoint has "
-            "at the end: rows, and bytes of their values, which distinct has compressed.",
+            f"The stream has {first['events']:,} events in {first['days']} days, and each day is a micro-batch. The "
+            f"query counts distinct users in {first['countries']} countries, in windows of 1, 7 and 30 days that slide "
+            "daily. State is in RocksDB. Spark refuses count(DISTINCT) on a stream, so plain is the size of "
+            "collect_set, for every window alone. expand and chain keep such sets as well. distinct keeps the latest "
+            "occurrence of every user. Micro-batches are those of the last third, when all windows are full. State is "
+            "what the checkpoint has at the end: rows, and the bytes of their values, which distinct compresses.",
             table(
                 ["stream", "shape", "events/s", "micro-batch, ms", "state rows", "state, MB", "checkpoint, MB"],
                 [cells for row in result["rows"] for cells in _rows(row)],

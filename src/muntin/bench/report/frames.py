@@ -23,10 +23,10 @@ def frames_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Sessions, counts of rows, and a dashboard of all kinds",
-            f"{first['events'] // 1_000_000} million events of {first['keys']:,} keys, one every ten seconds on "
-            "average for each; sum, count and max; results computed and dropped, planning included. Plain is what a "
-            "Spark user writes today: session_window for every gap, row_number and explode for every count, window "
-            "for every period, and a union of all. Ordered reads all windows from the rows of every key in order.",
+            f"The input has {first['events'] // 1_000_000} million events of {first['keys']:,} keys. Each key has one "
+            "every ten seconds on average. The query asks for sum, count and max. Planning is included. Plain is what "
+            "a Spark user writes today: session_window for every gap, row_number and explode for every count, window "
+            "for every period, and a union of all. *Ordered* reads all windows from the rows of every key in order.",
             table(head, rows),
             f"auto reaches the goal in {sum(reached)} of {len(reached)} rows.",
         ]

@@ -24,11 +24,11 @@ def holistic_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Distinct counts and medians, shared over windows",
-            "Events of 200,000 users over 90 days, each in any of five countries; results by country, computed and "
-            "dropped, planning included. Plain is a window aggregation for each window and a union. Where that would "
-            "take hours, it is given fewer events and its time is multiplied: it grows with the rows that it explodes. "
-            "Sets are the slices with a set of users each, exploded into their windows, which was the best before "
-            "marks.",
+            "The input has 90 days of events of 200,000 users in five countries. The result is by country. Planning is "
+            "included. Plain is a union of one window aggregation per window. Where plain would take hours, it gets "
+            "fewer events, and its time is multiplied: it grows with the rows that Spark explodes. *Sets* keeps a set "
+            "of users for each slice and explodes slices into their windows. *Marks* and *ranges* are two shapes that "
+            "share more than that.",
             table([*head, "others / auto"], rows),
             f"auto reaches {sum(reached)} of {len(reached)} goals.",
         ]

@@ -25,9 +25,9 @@ def kernels_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Techniques of final aggregation",
-            "One core, doubles at random, a range that slides by one partial. Medians of runs in turn, in the "
-            "processor's own seconds. naive, whose slides get slower with the range, runs over fewer of them, all with "
-            "a full range.",
+            "Each technique runs on one core over random doubles, with a range that slides by one partial. Times are "
+            "processor time. A slide of naive gets slower with the range, so naive runs over fewer slides, all of them "
+            "with a full range. In the figure, earlier lines are thicker: lines that coincide can all be seen.",
             f"![Throughput and partials held against the size of the range]({THROUGHPUT_FIGURE})",
             *(
                 part
@@ -45,8 +45,8 @@ def kernels_section(result: Row) -> str:
                     _pivot(_of(many, operation), lambda row: f"{row['answers_per_second'] / 1e6:.3g}"),
                 )
             ),
-            "Nanoseconds of a slide, p50 / p99 / p99.9 / max, reading the clock included (max is often the machine's "
-            "own pause, not the technique's):",
+            "Nanoseconds of a slide, p50 / p99 / p99.9 / max. Reading the clock is included, and max is often a pause "
+            "of the machine, not of the technique.",
             *(
                 part
                 for operation in OPERATIONS
@@ -76,8 +76,9 @@ def woven_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Estimated and measured cost of trees",
-            "A hundred queries with slides that divide 100 and up to 1000 slides in a range, a tenth of the paper's "
-            "practical test, one event per unit of time, on one core. Means over the sets.",
+            "A set has a hundred queries with slides that divide 100 and up to 1000 slides in a range, a tenth of the "
+            f"paper's practical test, with one event per unit of time, on one core. The table gives means over "
+            f"{len({row['seed'] for row in rows})} sets.",
             table(
                 ["algorithm", "technique", "trees", "operations per unit", "ns per unit", "ns per operation"],
                 lines,
@@ -95,9 +96,9 @@ def _first_use(rows: list[Row]) -> list[str]:
     compiled, kept = sum(row["compiled"] for row in rows), sum(row["from_disk"] for row in rows)
     slowest = max(rows, key=lambda row: row["compiled"])
     return [
-        f"First use: a technique is compiled for an operation and a type in {compiled / len(rows):.1f} s on average "
-        f"({slowest['technique']} for {slowest['operation']} takes longest, {slowest['compiled']:.1f} s), once on a "
-        f"machine; a new process reads it from disk in {kept / len(rows):.2f} s."
+        f"First use: Numba compiles a technique for an operation and a type in {compiled / len(rows):.1f} s on "
+        f"average, once on a machine ({slowest['technique']} for {slowest['operation']} takes longest, "
+        f"{slowest['compiled']:.1f} s). A new process reads it from disk in {kept / len(rows):.2f} s."
     ]
 
 
@@ -148,8 +149,9 @@ def _claims(one: list[Row], many: list[Row]) -> str:
             )
     return "\n\n".join(
         [
-            "SlickDeque (for sums its running totals, the same as subtract on evict) against the fastest of the other "
-            "incremental techniques. The paper's claims are for its own C++ programs.",
+            "The next table compares SlickDeque with the fastest of the other incremental techniques. For sums, "
+            "SlickDeque keeps running totals, which is subtract on evict. The paper's claims are for its own C++ "
+            "programs.",
             table(["setting", "the paper's claim", "best seen", "worst seen"], lines),
             _space_claim(one),
         ]
@@ -162,5 +164,5 @@ def _space_claim(one: list[Row]) -> str:
     least = min(most for name, most in held.items() if name != "slick_deque")
     return (
         f"Space: the paper claims up to 5 times less. Over {largest:,} random partials the deque holds "
-        f"{held['slick_deque']:,} numbers and the least of the others {least:,}; on falling values it would hold all."
+        f"{held['slick_deque']:,} numbers, and the least of the others {least:,}. On falling values it would hold all."
     )

@@ -48,13 +48,17 @@ def report(results: Path) -> str:
     }
     parts = [
         "# Benchmarks",
-        "Made by `muntin bench report` from the files in `benchmarks/results/`; each section names its command.",
+        "`muntin bench report` writes this page from the files in `benchmarks/results/`. Each section names the "
+        "command that measures it again, and ends with the machine and the versions. On Spark, contenders take turns, "
+        "and their times are those of computing all rows and dropping them. *Plain* is the plan that a Spark user "
+        "writes by hand; *auto* is Muntin with its default strategy. A dash means that the case was not run.",
     ]
     for name, section in sections.items():
         path = results / f"{name}.json"
         if path.exists():
             result = load(path)
-            parts += [section(result), _footer(result)]
+            heading, _, text = section(result).partition("\n\n")
+            parts += [heading, _command(result), text, _footer(result)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -73,8 +77,8 @@ def _model(result: Row) -> str:
     return "\n\n".join(
         [
             "## Model cost on the paper's window sets",
-            "Cost of independent evaluation divided by the plan's cost, mean / max over the sets; "
-            "MIN, one event per unit of time, the paper's unit model. "
+            "The table divides the cost of evaluating each window alone by the cost of the plan, and gives mean / max "
+            "over the sets. The aggregate is MIN, with one event per unit of time, in the paper's unit model. "
             "This is what the optimizers promise, not what an engine delivers.",
             table(["window sets", "sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best"], rows),
         ]
@@ -96,10 +100,11 @@ def _quality(result: Row) -> str:
     return "\n\n".join(
         [
             "## Distance from the exact optimum",
-            "Plan cost divided by the optimum's, mean / max, and in how many sets the plan is optimal; "
-            "five windows where no other number is given; over the paper's horizon, or the steady state if it says so; "
-            "min plans under covered-by, sum under partitioned-by semantics. "
-            "The column before the last is best with tumbling factor windows only.",
+            "The table divides the cost of each plan by the cost of the optimal plan. It gives mean / max over the "
+            "sets and, in brackets, how many plans are optimal. Sets have five windows unless the row gives another "
+            "number. Costs are counted over the paper's horizon, or in the steady state where the row says so. Plans "
+            "for min use covered-by semantics, plans for sum use partitioned-by semantics. *best, tumbling* is best "
+            "restricted to tumbling factor windows.",
             table(["window sets", "shared (Algorithm 1)", "factor (Algorithm 3)", "best, tumbling", "best"], rows),
         ]
     )
@@ -123,30 +128,37 @@ def _planning(result: Row) -> str:
     return "\n\n".join(
         [
             "## Planning time",
-            "Milliseconds to plan, median / max over the sets and five rounds in turn, on one core.",
+            "The table gives milliseconds to plan on one core, median / max over the sets and five rounds.",
             f"![Planning time against the number of windows, hopping and mixed sets]({PLANNING_FIGURE})",
             table(["window sets", "windows", "shared", "factor", "best"], rows),
-            f"From {large[0]['count']} to {large[-1]['count']} windows the time of best grows like {growing}."
+            f"From {large[0]['count']} to {large[-1]['count']} windows, the time of best grows like {growing}."
             if large
             else "",
         ]
     ).strip()
 
 
-def _options(result: Row) -> str:
-    """Tell the settings of a run that its command takes."""
-    given = [
-        f"--{name} {result['settings'][name]}" for name in ("rounds", "events", "seconds") if name in result["settings"]
-    ]
-    return f" with `{' '.join(given)}`" if given else ""
+def _command(result: Row) -> str:
+    """Tell the command of a run with its settings, and what its rounds mean."""
+    settings = result["settings"]
+    takes = ["rounds", "runs", "minutes", "events", "seconds", *(["sets"] if "sets" in result["rows"][0] else [])]
+    given = [f"--{name} {settings[name]}" for name in takes if name in settings]
+    command = f"`{' '.join([result['command'], *given])}`"
+    match settings.get("rounds"):
+        case None:
+            return f"Command: {command}."
+        case 1:
+            return f"Command: {command}. One round: each time was measured once."
+        case rounds:
+            return f"Command: {command}. Times are medians of {rounds} rounds."
 
 
 def _footer(result: Row) -> str:
     at = result["circumstances"]
     machine, versions = at["machine"], at["versions"]
     return (
-        f"`{result['command']}`{_options(result)}, {at['date']}, commit {at['commit']}, "
-        f"{machine['processor']}, {machine['cores']} cores, "
+        f"Measured on {at['date']} at commit {at['commit']}, on {machine['cores']} cores ({machine['processor']}), "
+        "with "
         + ", ".join(f"{name} {number}" for name, number in versions.items())
         + "."
         + "".join(f" {note}" for note in result["settings"].get("notes", ()))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, geometric_mean
+from typing import Any
 
-import matplotlib as mpl
+from matplotlib.axes import Axes
 
 from muntin.bench.record import Row
 from muntin.bench.report.batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
@@ -20,225 +23,327 @@ from muntin.bench.report.queries import ratio as queries_ratio
 from muntin.bench.report.rolling import NAMES, ROLLING_FIGURE
 from muntin.bench.report.stream import NAMES as STREAM_NAMES
 from muntin.bench.report.stream import STREAM_FIGURE
+from muntin.bench.report.style import (
+    BROWN,
+    FAINT,
+    GREEN,
+    GREY,
+    INK,
+    MUNTIN,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    SPARK,
+    Lines,
+    draw_lines,
+    log_ticks,
+    name_ends,
+    save,
+    sheet,
+)
 from muntin.bench.report.subsume import METHODS as SUBSUME_METHODS
 from muntin.bench.report.subsume import SUBSUME_FIGURE
 from muntin.bench.report.weave import PARAMETERS, WEAVE_FIGURE
 from muntin.techniques import TECHNIQUES
 
-mpl.use("Agg")
-from matplotlib.figure import Figure
-
-mpl.rcParams["svg.hashsalt"] = "muntin"  # the same figure is the same file
-
-COLORS = ("#3a6ea5", "#b7791f", "#8797a8", "#6b8e23", "#a5483a", "#6a4c93", "#2a9d8f", "#444444")
+Points = list[tuple[float, float]]
+Value = Callable[[Row], float]
 
 
 def speedup_figure(result: Row, path: Path) -> None:
-    """Draw the mean ratio of plain Spark to Muntin beside the paper's, by window set."""
-    rows = result["rows"]
-    labels = [f"{row['count']} {'tumbling' if row['tumbling'] else 'hopping'}\n{row['family']}" for row in rows]
-    places = range(len(rows))
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    axes = figure.subplots()
-    means = [row["ratios"]["auto"]["mean"] for row in rows]
-    axes.bar([x - 0.2 for x in places], means, 0.4, color="#3a6ea5", label="Muntin on Spark, auto (measured here)")
-    paper = [PAPER[row["family"][0], row["count"], row["tumbling"]][0] for row in rows]
-    axes.bar([x + 0.2 for x in places], paper, 0.4, color="#c9b38c", label="factor windows, as the paper printed")
-    axes.axhline(1, color="#555555", linewidth=0.8)
-    axes.set(ylabel="times faster than without sharing (mean)")
-    axes.set_xticks(list(places), labels, rotation=60, fontsize=7)
-    axes.legend(fontsize=8)
-    _save(figure, path)
+    """Draw the mean ratio of plain Spark to Muntin beside the paper's, a panel for every kind of window set."""
+    figure = sheet(2.9)
+    kinds = list(dict.fromkeys((row["family"], row["tumbling"]) for row in result["rows"]))
+    panels: Sequence[Axes] = figure.subplots(1, len(kinds), sharey=True)
+    for axes, (family, tumbling) in zip(panels, kinds, strict=True):
+        rows = [row for row in result["rows"] if (row["family"], row["tumbling"]) == (family, tumbling)]
+        places = range(len(rows))
+        means = [row["ratios"]["auto"]["mean"] for row in rows]
+        paper = [PAPER[row["family"][0], row["count"], row["tumbling"]][0] for row in rows]
+        bars = axes.bar([x - 0.2 for x in places], means, 0.4, color=MUNTIN)
+        axes.bar_label(bars, [f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}" for mean in means], color=INK, fontsize=7)
+        axes.bar([x + 0.2 for x in places], paper, 0.4, color=ORANGE, alpha=0.75)
+        axes.axhline(1, color=FAINT, linewidth=0.8, marker="")
+        axes.set_xticks(list(places), [str(row["count"]) for row in rows])
+        axes.set(title=f"{family},\n{'tumbling' if tumbling else 'hopping'}", xlabel="windows")
+        axes.grid(visible=False, axis="x")
+    panels[0].set_ylabel("times as fast as without sharing")
+    _key(panels[0], {"Muntin on Spark,\nmeasured": MUNTIN, "the paper's engine,\nas printed": ORANGE})
+    save(figure, path)
 
 
 def growth_figure(result: Row, path: Path) -> None:
-    """Draw time against events, windows and keys, both on logarithmic scales."""
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    for axes, axis in zip(figure.subplots(1, 3), ("events", "windows", "keys"), strict=True):
-        rows = sorted((row for row in result["rows"] if row["axis"] == axis), key=lambda row: row[axis])
-        for name, color in (("plain", "#8797a8"), ("native", "#b7791f"), ("auto", "#3a6ea5")):
-            points = [(row[axis], row["seconds"][name]) for row in rows if name in row["seconds"]]
-            axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=name)
-        axes.set(xscale="log", yscale="log", xlabel=axis, ylabel="seconds")
-        axes.grid(visible=True, which="major", alpha=0.3)
-        axes.legend(fontsize=8)
-    _save(figure, path)
+    """Draw time against events, windows and keys, all on logarithmic scales."""
+    names = {"plain": "plain Spark", "native": "Muntin, native", "auto": "Muntin, auto"}
+    colors = dict(zip(names.values(), (SPARK, ORANGE, MUNTIN), strict=True))
+    figure = sheet(2.8)
+    parameters = ("events", "windows", "keys")
+    panels: Sequence[Axes] = figure.subplots(1, 3, sharey=True)
+    for axes, parameter in zip(panels, parameters, strict=True):
+        first = next(row for row in result["rows"] if row["axis"] == parameter)
+        others = [name for name in parameters if name != parameter]
+        rows = [row for row in result["rows"] if all(row[name] == first[name] for name in others)]
+        rows.sort(key=lambda row: row[parameter])
+        lines = {
+            label: [(row[parameter], row["seconds"][name]) for row in rows if name in row["seconds"]]
+            for name, label in names.items()
+        }
+        draw_lines(axes, lines, colors)
+        log_ticks(axes.xaxis, [row[parameter] for row in rows] if parameter != "keys" else None)
+        log_ticks(axes.yaxis)
+        axes.set(xlabel=parameter)
+    panels[0].set(ylabel="seconds")
+    name_ends(figure, panels[-1])
+    save(figure, path)
 
 
 def planning_figure(result: Row, path: Path) -> None:
     """Draw planning time against the number of windows, both on logarithmic scales."""
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    for aggregate, style in (("min", "-"), ("sum", "--")):
-        for algorithm, color in (("shared", "#8797a8"), ("factor", "#b7791f"), ("best", "#3a6ea5")):
-            rows = [row for row in result["rows"] if row["aggregate"] == aggregate and row["algorithm"] == algorithm]
-            rows = [row for row in rows if "tumbling" not in row["family"]]
-            counts, times = [row["count"] for row in rows], [row["median_ms"] for row in rows]
-            axes.plot(counts, times, style, color=color, marker="o", markersize=3, label=f"{algorithm}, {aggregate}")
-    axes.set(xscale="log", yscale="log", xlabel="windows", ylabel="planning time, ms (median)")
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
-    _save(figure, path)
+    colors = {"shared": GREY, "factor": ORANGE, "best": MUNTIN}
+    figure = sheet(2.8)
+    panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
+    titles = {"min": "min, under covered-by semantics", "sum": "sum, under partitioned-by semantics"}
+    for axes, (aggregate, title) in zip(panels, titles.items(), strict=True):
+        rows = [row for row in result["rows"] if row["aggregate"] == aggregate and "tumbling" not in row["family"]]
+        lines = {
+            algorithm: [(row["count"], row["median_ms"]) for row in rows if row["algorithm"] == algorithm]
+            for algorithm in colors
+        }
+        draw_lines(axes, lines, colors)
+        log_ticks(axes.xaxis)
+        log_ticks(axes.yaxis)
+        axes.set(xlabel="windows", title=title)
+        name_ends(figure, axes)
+    panels[0].set(ylabel="milliseconds to plan (median)")
+    save(figure, path)
+
+
+TECHNIQUE_COLORS = dict(zip(TECHNIQUES, (GREY, ORANGE, SKY, PURPLE, BROWN, GREEN, RED, MUNTIN), strict=True))
 
 
 def kernels_figure(result: Row, path: Path) -> None:
     """Draw throughput against the size of the range, for one range and for many, and what is held."""
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
-    panels = figure.subplots(2, 3)
-    for line, operation in zip(panels, ("sum", "max"), strict=True):
-        for axes, (setting, value, label) in zip(
-            line,
-            (
-                ("one range", "per_second", "slides per second, one range"),
-                ("many ranges", "answers_per_second", "answers per second, ranges 1 to n"),
-                ("one range", "held", "partials and pointers held"),
-            ),
-            strict=True,
-        ):
-            for color, name in zip(COLORS, TECHNIQUES, strict=True):
-                rows = [row for row in result["rows"] if (row["setting"], row["operation"]) == (setting, operation)]
-                points = [(row["size"], row[value]) for row in rows if row["technique"] == name]
-                if points:
-                    axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=2, label=name)
-            axes.set(xscale="log", yscale="log", xlabel="partials in the range", title=f"{operation}: {label}")
-            axes.title.set_fontsize(9)
-            axes.grid(visible=True, which="major", alpha=0.3)
-        line[0].legend(fontsize=7)
-    _save(figure, path)
+    measures = {
+        "slides per second, one range": ("one range", "per_second"),
+        "answers per second, all ranges of 1 to n": ("many ranges", "answers_per_second"),
+        "partials and pointers held, one range": ("one range", "held"),
+    }
+    figure = sheet(7.6)
+    grid: Any = figure.subplots(len(measures), 2, sharey="row")
+    for line, (label, (setting, value)) in zip(grid, measures.items(), strict=True):
+        for axes, operation in zip(line, ("sum", "max"), strict=True):
+            rows = [row for row in result["rows"] if (row["setting"], row["operation"]) == (setting, operation)]
+            _draw_groups(axes, rows, "technique", "size", itemgetter(value), TECHNIQUE_COLORS)
+            axes.set(title=f"{operation}: {label}")
+        for axes in line:
+            _both_log(axes, "partials in the range")
+    for axes in grid.flat:
+        name_ends(figure, axes, 7)
+    save(figure, path)
 
 
-def _save(figure: Figure, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+def cutty_figure(result: Row, path: Path) -> None:
+    """Draw combinations, slices held and rows per second against queries, for both workloads."""
+    measures: dict[str, Value] = {
+        "combinations in the store": stored,
+        "slices held at most": lambda row: float(row["held"]),
+        "rows per second": lambda row: float(row["rows_per_second"]),
+    }
+    colors = dict(zip(CUTTY_NAMES, (GREY, ORANGE, RED, BROWN, SKY, MUNTIN, GREEN), strict=True))
+    figure = sheet(7.6)
+    grid: Any = figure.subplots(len(measures), len(WORKLOADS), sharey="row")
+    for line, (label, value) in zip(grid, measures.items(), strict=True):
+        for axes, (workload, title) in zip(line, WORKLOADS.items(), strict=True):
+            rows = [row for row in result["rows"] if row["workload"] == workload and value(row)]
+            _draw_groups(axes, rows, "way", "queries", value, colors, CUTTY_NAMES)
+            axes.set(title=f"{title}: {label}", xlabel="queries")
+        for axes in line:
+            log_ticks(axes.yaxis)
+    for axes in grid.flat:
+        name_ends(figure, axes, 7)
+    save(figure, path)
 
 
 def weave_figure(result: Row, path: Path) -> None:
-    """Draw plan cost by experiment and technique, for WeaveShare and TriWeave."""
+    """Draw plan cost by experiment and technique: dots and lines for WeaveShare, rings for TriWeave."""
     rows = [row for row in result["rows"] if row["part"] == "experiment"]
     numbers = sorted({row["experiment"] for row in rows})
-    figure = Figure(figsize=(9, 3 * len(numbers)), layout="constrained")
-    grid = figure.subplots(len(numbers), 2, squeeze=False, sharey="row")
-    for number, line in zip(numbers, grid, strict=True):
-        for axes, algorithm in zip(line, ("weave_share", "tri_weave"), strict=True):
-            shown = [row for row in rows if (row["experiment"], row["algorithm"]) == (number, algorithm)]
-            for technique, color in zip(dict.fromkeys(row["technique"] for row in shown), COLORS, strict=False):
-                points = [(row["value"], row["cost"]) for row in shown if row["technique"] == technique]
-                axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=technique)
-            parameter = shown[0]["parameter"]
-            axes.set(yscale="log", xlabel=PARAMETERS[parameter], ylabel="operations per unit")
-            axes.set_xscale("linear" if parameter == "skew" else "log")
-            axes.set_title(f"experiment {number}, {algorithm}", fontsize=9)
-            axes.grid(visible=True, which="major", alpha=0.3)
-            axes.legend(fontsize=6)
-    _save(figure, path)
+    techniques = list(dict.fromkeys(row["technique"] for row in rows))
+    colors = dict(zip(techniques, (GREY, ORANGE, PURPLE, GREEN, MUNTIN), strict=False))
+    figure = sheet(3.4)
+    panels: Sequence[Axes] = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
+    for axes, number in zip(panels, numbers, strict=True):
+        here = [row for row in rows if row["experiment"] == number]
+        woven = {name: [row for row in here if row["algorithm"] == name] for name in ("weave_share", "tri_weave")}
+        _draw_groups(axes, woven["weave_share"], "technique", "value", _cost, colors)
+        for name, points in _grouped(woven["tri_weave"], "technique", "value", _cost).items():
+            x, y = zip(*points, strict=True)
+            axes.plot(x, y, "o", color=colors[name], fillstyle="none", markersize=6, label="_rings")
+        parameter = here[0]["parameter"]
+        if parameter != "skew":
+            log_ticks(axes.xaxis, sorted({row["value"] for row in here})[::2])
+        log_ticks(axes.yaxis)
+        axes.set(xlabel=PARAMETERS[parameter].replace(" in a range", "\nin a range"), title=f"experiment {number}")
+    panels[0].set(ylabel="operations per unit of time\n(dots: WeaveShare, rings: TriWeave)")
+    name_ends(figure, panels[-1], 7)
+    save(figure, path)
 
 
 def rolling_figure(result: Row, path: Path) -> None:
-    """Draw time against the rows of a frame, both on logarithmic scales."""
-    figure = Figure(figsize=(7, 4), layout="constrained")
+    """Draw time against the rows of a frame."""
+    figure = sheet(2.8)
     axes = figure.subplots()
     rows = [row for row in result["rows"] if row["part"] == "frames"]
-    for (name, label), color in zip(NAMES.items(), ("#8797a8", "#b7791f", "#3a6ea5"), strict=True):
-        points = [(row["frame"], row["seconds"][name]) for row in rows if name in row["seconds"]]
-        axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=label)
-    axes.set(xscale="log", yscale="log", xlabel="rows of a frame", ylabel="seconds (median)")
-    axes.grid(visible=True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
-    _save(figure, path)
+    lines = {
+        label: [(row["frame"], row["seconds"][name]) for row in rows if name in row["seconds"]]
+        for name, label in NAMES.items()
+    }
+    draw_lines(axes, lines, dict(zip(lines, (SPARK, ORANGE, MUNTIN), strict=True)))
+    log_ticks(axes.xaxis)
+    axes.set(xlabel="rows of a frame", ylabel="seconds (median)", ylim=(0, None))
+    name_ends(figure, axes)
+    save(figure, path)
 
 
 def stream_figure(result: Row, path: Path) -> None:
     """Draw events per second against the number of tumbling windows, on dense and on sparse streams."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    for axes, kind in zip(figure.subplots(1, 2), ("dense", "sparse"), strict=True):
+    figure = sheet(3.2)
+    colors = dict(zip(STREAM_NAMES, (SPARK, BROWN, GREEN, ORANGE, PURPLE, MUNTIN), strict=True))
+    panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
+    for axes, kind in zip(panels, ("dense", "sparse"), strict=True):
         rows = [
             row for row in result["rows"] if row["setting"].startswith(kind) and row["setting"].endswith("tumbling")
         ]
-        for color, (name, label) in zip(COLORS, STREAM_NAMES.items(), strict=False):
-            points = [
+        lines = {
+            name: [
                 (row["windows"], row["contenders"][name]["events_per_second"])
                 for row in rows
                 if name in row["contenders"]
             ]
-            if points:
-                axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=3, label=label)
-        axes.set(yscale="log", xlabel="tumbling windows", ylabel="events per second", title=f"{kind} stream")
-        axes.grid(visible=True, which="major", alpha=0.3)
-        axes.legend(fontsize=7)
-    _save(figure, path)
-
-
-def cutty_figure(result: Row, path: Path) -> None:
-    """Draw combinations in the store, slices held and rows per second against the number of queries."""
-    figure = Figure(figsize=(10, 6.4), layout="constrained")
-    values: tuple[tuple[str, Callable[[Row], int]], ...] = (
-        ("combinations in the store", stored),
-        ("slices held at most", lambda row: int(row["held"])),
-        ("rows per second", lambda row: int(row["rows_per_second"])),
-    )
-    for line, (workload, title) in zip(figure.subplots(2, 3), WORKLOADS.items(), strict=True):
-        for axes, (label, value) in zip(line, values, strict=True):
-            for color, (way, name) in zip(COLORS, CUTTY_NAMES.items(), strict=False):
-                rows = [row for row in result["rows"] if (row["workload"], row["way"]) == (workload, way)]
-                points = [(row["queries"], value(row)) for row in rows if value(row)]
-                if points:
-                    axes.plot(*zip(*points, strict=True), color=color, marker="o", markersize=2, label=name)
-            axes.set(yscale="log", xlabel="queries", title=f"{title}: {label}")
-            axes.title.set_fontsize(9)
-            axes.grid(visible=True, which="major", alpha=0.3)
-        line[2].legend(fontsize=7)
-    _save(figure, path)
+            for name in STREAM_NAMES
+        }
+        _draw_named(axes, lines, colors, STREAM_NAMES)
+        log_ticks(axes.xaxis, sorted({row["windows"] for row in rows}))
+        log_ticks(axes.yaxis)
+        axes.set(xlabel="tumbling windows", title=f"{kind} stream")
+    panels[0].set(ylabel="events per second")
+    for axes in panels:
+        name_ends(figure, axes)
+    save(figure, path)
 
 
 def subsume_figure(result: Row, path: Path) -> None:
-    """Draw groups, time to build them and time kept against the number of windows."""
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    values: tuple[tuple[str, str, Callable[[Row], float]], ...] = (
-        ("groups, mean", "linear", lambda row: fmean(row["groups"])),
-        ("milliseconds to build, median", "log", lambda row: float(row["build_ms"])),
-        ("units of time kept, mean", "log", lambda row: fmean(row["kept"])),
-    )
-    panels = figure.subplots(1, len(values))
-    for color, name in zip(COLORS, dict.fromkeys(row["class"] for row in result["rows"]), strict=False):
-        for style, method in zip(("--", "-", ":"), SUBSUME_METHODS, strict=True):
-            rows = [row for row in result["rows"] if (row["class"], row["method"]) == (name, method)]
-            counts = [row["windows"] for row in rows]
-            for axes, (_, _, value) in zip(panels, values, strict=True):
-                axes.plot(counts, list(map(value, rows)), style, color=color, marker="o", markersize=2)
-            panels[-1].plot([], [], style, color=color, label=f"{name}, {method}")
-        alone = [fmean(row["alone"]) for row in rows]
-        panels[-1].plot(counts, alone, "-.", color=color, label=f"{name}, each query alone")
-    for axes, (label, scale, _) in zip(panels, values, strict=True):
-        axes.set(xscale="log", yscale=scale, xlabel="windows", title=label)
-        axes.title.set_fontsize(9)
-        axes.grid(visible=True, which="major", alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3, fontsize=7)
-    _save(figure, path)
+    """Draw groups, time to build them and time kept against the number of windows, a column for every class."""
+    measures: dict[str, Value] = {
+        "groups (mean)": lambda row: fmean(row["groups"]),
+        "ms to build (median)": lambda row: float(row["build_ms"]),
+        "units kept (mean)": lambda row: fmean(row["kept"]),
+    }
+    classes = list(dict.fromkeys(row["class"] for row in result["rows"]))
+    colors = dict(zip(SUBSUME_METHODS, (ORANGE, MUNTIN, GREEN), strict=True)) | {"each query alone": SPARK}
+    figure = sheet(6.0)
+    grid: Any = figure.subplots(len(measures), len(classes), sharex=True, sharey="row", squeeze=False)
+    for line, (label, value) in zip(grid, measures.items(), strict=True):
+        for axes, name in zip(line, classes, strict=True):
+            rows = [row for row in result["rows"] if row["class"] == name]
+            lines = _grouped(rows, "method", "windows", value)
+            if "kept" in label:
+                lines["each query alone"] = sorted({(row["windows"], fmean(row["alone"])) for row in rows})
+            draw_lines(axes, {method: lines[method] for method in colors if method in lines}, colors)
+        for axes in line:
+            log_ticks(axes.xaxis, sorted({row["windows"] for row in result["rows"]}))
+            log_ticks(axes.yaxis)
+        line[0].set(ylabel=label)
+    for axes, name in zip(grid[0], classes, strict=True):
+        axes.set(title=name)
+    for axes in grid[-1]:
+        axes.set(xlabel="windows")
+    for axes in grid[:, -1]:
+        name_ends(figure, axes)
+    save(figure, path)
 
 
 def queries_figure(result: Row, path: Path) -> None:
-    """Draw the throughput of all queries, and how many times as fast as plain Spark they are, against their number."""
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    """Draw the throughput of all queries, and how many times as fast as plain Spark they are, against their number.
+
+    Thin lines are the sets that were drawn, thick ones their geometric means.
+    """
+    figure = sheet(3.0)
     throughput, faster = figure.subplots(1, 2)
-    for style, seed in zip(("-", "--", ":"), dict.fromkeys(row["seed"] for row in result["rows"]), strict=False):
-        rows = [row for row in result["rows"] if row["seed"] == seed]
-        for color, (name, label) in zip(COLORS, QUERIES_NAMES.items(), strict=False):
-            measured = [row for row in rows if name in row["seconds"]]
-            points = [(row["queries"], row["queries"] * row["events"] / row["seconds"][name]) for row in measured]
-            throughput.plot(*zip(*points, strict=True), style, color=color, marker="o", label=f"{label}, seed {seed}")
-        faster.plot(
-            [row["queries"] for row in rows], list(map(queries_ratio, rows)), style, color=COLORS[2], marker="o"
-        )
-    throughput.set(xscale="log", yscale="log", xlabel="queries", ylabel="events per second, for each query")
-    faster.set(xscale="log", xlabel="queries", ylabel="plain Spark / mt.evaluate")
-    faster.axhline(1, color="#555555", linewidth=0.8)
-    for axes in (throughput, faster):
-        axes.grid(visible=True, which="major", alpha=0.3)
-    throughput.legend(fontsize=7)
-    _save(figure, path)
+    colors = dict(zip(QUERIES_NAMES, (SPARK, ORANGE, MUNTIN), strict=True))
+    for name, label in QUERIES_NAMES.items():
+        rows = [row for row in result["rows"] if name in row["seconds"]]
+        _draw_sets(throughput, rows, partial(_throughput, name=name), colors[name], label)
+    _draw_sets(faster, result["rows"], queries_ratio, MUNTIN, "")
+    faster.axhline(1, color=FAINT, linewidth=0.8, marker="")
+    counts = sorted({row["queries"] for row in result["rows"]})
+    for axes, title in ((throughput, "events × queries per second"), (faster, "times as fast as plain Spark")):
+        log_ticks(axes.xaxis, counts)
+        axes.set(xlabel="queries", title=title)
+    log_ticks(throughput.yaxis)
+    faster.set_ylim(bottom=0)
+    name_ends(figure, throughput)
+    save(figure, path)
 
 
-FIGURES = {
+def _throughput(row: Row, name: str) -> float:
+    return float(row["queries"] * row["events"] / row["seconds"][name])
+
+
+def _draw_sets(axes: Axes, rows: Sequence[Row], value: Value, color: str, label: str) -> None:
+    """Draw a value against the number of queries, for every seed and on average."""
+    for points in _grouped(rows, "seed", "queries", value).values():
+        axes.plot(*zip(*points, strict=True), color=color, linewidth=0.7, alpha=0.5, marker="", label="_set")
+    counts = sorted({row["queries"] for row in rows})
+    means = [geometric_mean([value(row) for row in rows if row["queries"] == count]) for count in counts]
+    axes.plot(counts, means, color=color, linewidth=2.2, label=label or "_mean")
+
+
+def _cost(row: Row) -> float:
+    return float(row["cost"])
+
+
+def _grouped(rows: Sequence[Row], name: str, across: str, value: Value) -> dict[str, Points]:
+    """Give the points of every line: a value against a parameter, by what the name tells."""
+    lines: dict[str, Points] = {}
+    for row in rows:
+        lines.setdefault(row[name], []).append((row[across], value(row)))
+    return lines
+
+
+def _draw_groups(
+    axes: Axes,
+    rows: Sequence[Row],
+    name: str,
+    across: str,
+    value: Value,
+    colors: Mapping[str, str],
+    labels: Mapping[str, str] | None = None,
+) -> None:
+    lines = _grouped(rows, name, across, value)
+    _draw_named(axes, {key: lines[key] for key in colors if key in lines}, colors, labels or {})
+
+
+def _draw_named(axes: Axes, lines: Lines, colors: Mapping[str, str], labels: Mapping[str, str]) -> None:
+    """Draw lines under the names that the document uses."""
+    drawn = {labels.get(name, name): points for name, points in lines.items() if points}
+    draw_lines(axes, drawn, {labels.get(name, name): colors[name] for name in lines})
+
+
+def _both_log(axes: Axes, label: str) -> None:
+    log_ticks(axes.xaxis)
+    log_ticks(axes.yaxis)
+    axes.set(xlabel=label)
+
+
+def _key(axes: Axes, colors: Mapping[str, str]) -> None:
+    """Write what colours mean into the upper left corner of a panel."""
+    for place, (label, color) in enumerate(colors.items()):
+        axes.text(0.04, 0.97 - 0.17 * place, label, color=color, transform=axes.transAxes, va="top", fontsize=8)
+
+
+FIGURES: dict[str, tuple[Callable[[Row, Path], None], Path]] = {
     "queries": (queries_figure, QUERIES_FIGURE),
     "planning": (planning_figure, PLANNING_FIGURE),
     "batch-paper-10m": (speedup_figure, SPEEDUP_FIGURE),

@@ -20,18 +20,19 @@ def _rolling(result: Row) -> str:
     return "\n\n".join(
         [
             "## Rolling windows",
-            "Seconds for min and sum over the ranges before every event, against Spark's own window functions with "
-            "its default settings and with `spark.sql.window.segmentTree.enabled`; one event per second over all keys, "
-            "from Parquet, in turn, results computed and dropped, planning and sampling included. "
-            "A dash was not run: Spark's default reads every frame again for every row, which takes minutes to hours.",
-            "Five ranges, of 2,000 to 10,000 rows of a key (the second row has fewer events, for Spark's default):",
+            "The tables give seconds for min and sum over the ranges before every event. Muntin stands against Spark's "
+            "own window functions, with Spark's default settings and with `spark.sql.window.segmentTree.enabled`. The "
+            "input is Parquet with one event per second over all keys. Planning and sampling are included. Spark's "
+            "default reads every frame again for every row: where that takes minutes to hours, it was not run.",
+            "Five ranges of 2,000 to 10,000 rows of a key. The second row has fewer events, so that Spark's default "
+            "ends:",
             _table(parts["long"]),
             "Tiny frames, where there is nothing to share:",
             _table(parts["tiny"]),
-            f"The least ratio of Spark's default to auto on tiny frames is {least:.2f}.",
-            "More ranges, of 100, 200, and so on rows:",
+            f"On tiny frames, the least ratio of Spark's default to auto is {least:.2f}.",
+            "More ranges, of 100 rows, 200 rows, and so on:",
             _table(parts["ranges"]),
-            "Longer frames, one range; the longest has all earlier events of a key:",
+            "One range that gets longer. The longest frame has all earlier events of a key:",
             f"![Time against the rows of a frame]({ROLLING_FIGURE})",
             _table(parts["frames"]),
         ]

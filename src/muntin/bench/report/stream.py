@@ -27,17 +27,19 @@ def stream_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Structured Streaming",
-            "Files read one by one with availableNow, RocksDB, rows computed and dropped; min, sum and count. Dense: "
-            "100 events in the shortest window of a key, sparse: 6. Windows are multiples of ten minutes.",
+            "Each query reads files one by one with availableNow, keeps its state in RocksDB, and computes min, sum "
+            "and count. A dense stream has 100 events in the shortest window of a key, a sparse one has 6. Window "
+            "lengths are multiples of ten minutes. expand, chain and columnar are Muntin's shapes for streams; auto "
+            "chooses one.",
             f"![Events per second against the number of windows]({STREAM_FIGURE})",
             "Thousand events per second:",
             _pivot(rows, lambda row: f"{row['events_per_second'] / 1000:,.0f}"),
-            "State rows at most, the sum over the queries where each window has its own (columnar state packs many "
-            "slices into one row):",
+            "The most state rows. Where each window has its own query, this is the sum over the queries. Columnar "
+            "state packs many slices into one row:",
             _pivot(rows, lambda row: f"{row['state_rows']:,}"),
-            "Checkpoint, MB at the end:",
+            "Size of the checkpoint at the end, in MB:",
             _pivot(rows, lambda row: f"{row['checkpoint_bytes'] / 1e6:,.1f}"),
-            "Micro-batch with rows, ms, p50 / p99:",
+            "Time of a micro-batch that has rows, in ms, p50 / p99:",
             _pivot(rows, lambda row: f"{row['batch_p50_ms']:,} / {row['batch_p99_ms']:,}"),
             _goals(rows),
             *([_ranked(rows)] if all("estimates" in row for row in rows) else []),
@@ -83,9 +85,9 @@ def _goals(rows: list[Row]) -> str:
         lines.append([row["setting"], f"{speed:.1f}", f"{steady:.1f}", NAMES[best], f"{state:.1f}"])
     return "\n\n".join(
         [
-            "auto beside plain Spark in one query, and who has the shortest median micro-batch; the goals are 10 times "
-            "at 20 windows on dense and 4 times on sparse streams, and a fifth of the state. A columnar query "
-            "starts Python processes, which is its slowest micro-batch, once.",
+            "auto beside plain Spark in one query, and the contender with the shortest median micro-batch. At 20 "
+            "windows, the goals are 10 times the speed on dense and 4 times on sparse streams, and a fifth of the "
+            "state. A columnar query starts Python processes in its first micro-batch, which is its slowest.",
             table(
                 [
                     "stream",
@@ -122,10 +124,11 @@ def soak_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## A long run",
-            "Thirty minutes of stream time in every micro-batch, one every second from rate-micro-batch, ten windows, "
-            "100 keys, once all windows have filled. Heap (after a collection) and micro-batch are medians, state rows "
-            "and MB the greatest. State rows do not grow. Its memory is RocksDB's write buffers, which fill slowly, in "
-            "plain Spark (independent) too, until RocksDB empties them.",
+            "The source rate-micro-batch gives a micro-batch every second, each with thirty minutes of stream time. "
+            "The query has ten windows and 100 keys. Rows count once all windows have filled. Heap (after a "
+            "collection) and micro-batch are medians; state rows and state MB are the greatest. State rows do not "
+            "grow. State memory is mostly RocksDB's write buffers. They fill slowly, in plain Spark (independent) as "
+            "well, until RocksDB empties them.",
             table(["strategy", "micro-batches", "heap, MB", "state rows", "state, MB", "micro-batch, ms"], lines),
         ]
     )

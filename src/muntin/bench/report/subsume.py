@@ -21,15 +21,15 @@ def subsume_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Subsumption groups",
-            "The subsumption paper's workloads: slides up to 10 (smooth), 20 (medium) and 30 (abrupt), ranges "
-            "above the slide and up to 60, all windows ending at multiples of their slides. There are only 545, "
-            "990 and 1,335 different ones, so the larger sets repeat most of them, and the number of groups "
-            "falls: where all ranges come with slide 1, one group has them all.",
+            "The workloads are those of the subsumption paper. Slides go up to 10 (smooth), 20 (medium) and 30 "
+            "(abrupt). Ranges are longer than the slide and go up to 60. All windows end at multiples of their slides. "
+            "There are only 545, 990 and 1,335 different windows, so larger sets repeat most of them, and the number "
+            "of groups falls: where all ranges come with slide 1, one group has them all.",
             f"![Groups, time to build them and time kept, by number of windows]({SUBSUME_FIGURE})",
-            "Groups (the paper's Figure 10) of every set drawn, by the paper's heuristic (repaired), by the exact "
-            "method, and if windows are embedded one by one as they were drawn:",
+            "The number of groups (the paper's Figure 10) of each of three sets: by the paper's heuristic, repaired; "
+            "by the exact method; and if windows are embedded one by one as they were drawn.",
             table(["class", "windows", "different, mean", *METHODS], map(_groups, cases.values())),
-            "Time to put the windows into groups, and to revoke one window and embed it again; medians:",
+            "Median time to put the windows into groups, to revoke one window, and to embed it again:",
             table(
                 [
                     "class",
@@ -39,8 +39,8 @@ def subsume_section(result: Row) -> str:
                 ],
                 map(_times, cases.values()),
             ),
-            "Time whose rows are kept at most (the paper's Figure 11), in thousands of units, mean over the sets: with "
-            "a state for every query, with one for every different window, and with one for every group:",
+            "The most time whose rows are kept (the paper's Figure 11), in thousands of units, mean over the sets: "
+            "with a state for every query, for every different window, and for every group.",
             table(
                 ["class", "windows", "every query", "different windows", "heuristic", "exact", "first / last"],
                 map(_kept, cases.values()),

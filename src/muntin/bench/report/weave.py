@@ -38,10 +38,11 @@ def weave_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Many queries in trees",
-            "Cost by the model of the incremental-evaluation paper (operations per unit of time), on its workload: "
-            "slides that divide the longest one, ranges of a random number of slides. One parameter varies, the others "
-            "are 100 queries, slides up to 1000, 10,000 slides in a range, one event per unit and no skew. "
-            f"{_sets(parts['experiment'])} Operations are counted as the paper prints them.",
+            "Costs follow the model of the incremental-evaluation paper, in operations per unit of time, on its "
+            "workload: slides divide the longest slide, and a range is a random number of slides. Each experiment "
+            "varies one parameter. The others are 100 queries, slides up to 1000, up to 10,000 slides in a range, one "
+            f"event per unit, and no skew. {_sets(parts['experiment'])} Operations are counted as the paper prints "
+            "them.",
             f"![Plan cost by experiment and technique]({WEAVE_FIGURE})",
             *(text for part, write in _PARTS.items() if parts[part] for text in write(parts[part])),
         ]
@@ -78,7 +79,7 @@ def _experiments(rows: list[Row]) -> list[str]:
         ]
         head = [f"{PARAMETERS[runs[0]['parameter']]}", *(f"{value:,g}" for value in values)]
         texts += [
-            f"Experiment {number}, cost without sharing / in one tree / by WeaveShare / by TriWeave:",
+            f"Experiment {number}: cost without sharing / in one tree / by WeaveShare / by TriWeave.",
             table(head, cells),
         ]
     return [*texts, *_claims(rows), *_trees(rows), *_planning(rows)]
@@ -110,7 +111,7 @@ def _claims(rows: list[Row]) -> list[str]:
         )
     head = ["experiment", "panes / SlickDeque, most", "in the paper", "TriWeave from WeaveShare, mean", "most"]
     return [
-        "The paper's claims: how much cheaper SlickDeque gets, and that both optimizers are within 5 %:",
+        "The paper says how much cheaper than panes SlickDeque gets, and that both optimizers are within 5 %. Here:",
         table(head, cells),
     ]
 
@@ -169,7 +170,8 @@ def _variants(rows: list[Row]) -> list[str]:
     ]
     head = ["technique", *(f"{algorithm}, {form}" for algorithm, form in names)]
     return [
-        "Cost and, in brackets, trees for 100 queries, as printed and repaired, and with TriWeave's other reading:",
+        "Cost and, in brackets, trees for 100 queries: the algorithms as printed and as repaired, and TriWeave's other "
+        "reading.",
         table(head, cells),
     ]
 
@@ -177,8 +179,8 @@ def _variants(rows: list[Row]) -> list[str]:
 def _starts(rows: list[Row]) -> list[str]:
     cells = [[row["technique"], *(f"{row[name]:.4f}" for name in ("mean", "min", "max"))] for row in rows]
     return [
-        "Cost if windows with equal edges start in one tree, as they do from 20,000 windows on, divided by the cost if "
-        "each starts alone; 1000 queries:",
+        "From 20,000 windows on, windows with equal edges start in one tree. The table divides the cost of that start "
+        "by the cost if each window starts alone, for 1000 queries.",
         table(["technique", "mean", "least", "most"], cells),
     ]
 
@@ -195,11 +197,11 @@ def _counting(rows: list[Row]) -> list[str]:
     most = max(row["marking_seconds"] / row["formula_seconds"] for row in both)
     same = sum(row["equal"] for row in both)
     return [
-        "Core-milliseconds to count the edges of queries with random slides. A dash: the composite slide is longer "
-        "than 300 million, or marking took longer than three seconds for fewer queries.",
+        "Core-milliseconds to count the edges of queries with random slides. A dash means that the composite slide is "
+        "longer than 300 million, or that marking took longer than three seconds for fewer queries.",
         table(["slides", "queries", "slides that count", "marking", "Formula F1"], cells),
-        f"Formula F1 is up to {most:,.0f} times as fast as marking and counts the same in {same} of {len(both)} cases "
-        "that both manage (paper: up to 60,000 times, 1,000,000 queries where marking manages 550).",
+        f"Formula F1 is up to {most:,.0f} times as fast as marking, and counts the same in {same} of {len(both)} cases "
+        "that both manage. The paper says up to 60,000 times, and 1,000,000 queries where marking manages 550.",
     ]
 
 

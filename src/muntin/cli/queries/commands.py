@@ -40,4 +40,12 @@ def explain_command(**given: Any) -> None:
     with logged(asked.verbose), all_errors_as_messages(asked.debug):
         from muntin.cli.queries.work import explain
 
-        click.echo(explain(asked))
+        told = explain(asked)
+        if asked.form == "text":
+            from rich.console import Console
+
+            from muntin.terminal import print_plan
+
+            print_plan(Console(), told)
+        else:
+            click.echo(told)

@@ -26,7 +26,7 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.files import Files, LocalFiles
 from muntin.paths import is_remote, place_of, url
 from muntin.spark.hadoop import HadoopFiles
-from muntin.terminal import Rows, first_rows, show
+from muntin.terminal import Rows, first_rows, print_plan, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def run(asked: Run) -> None:
         shown.now("planning")
         with _answered(job, spark) as answer:
             if asked.explain:
-                out.print(answer.plan.explain(), markup=False, highlight=False, soft_wrap=True)
+                print_plan(out, answer.plan.explain())
             if asked.stream:
                 said = _stream(asked, answer, places, spark, out, shown)
             elif places is not None:

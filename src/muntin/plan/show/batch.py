@@ -21,7 +21,8 @@ def outline_of_batch(plan: PhysicalPlan) -> Outline:
     foot = [*_joined(plan), parts.weighed(plan.alternatives, plan.cost, reason=reason), parts.noted(plan.notes)]
     if plan.logical is not None:
         foot.append(parts.model(plan.logical, "events and partials", _follows(plan, plan.logical)))
-    return Outline(parts.headline("batch", plan.strategy, plan.cost), (top, *boxes), tuple(foot))
+    key = parts.forest_key(group.forest for group in plan.groups if group.shape.uses_kernel)
+    return Outline(parts.headline("batch", plan.strategy, plan.cost), (top, *boxes), tuple(foot), key)
 
 
 def _group(plan: PhysicalPlan, group: Group, top: Box) -> Iterator[Box]:

@@ -27,7 +27,18 @@ def outline_of_forest(plan: Plan) -> Outline:
         (Figure("algorithm", plan.algorithm, (heading,)),),
         tuple(boxes.values()),
         (Figure("saving", None, (total(plan),)),),
+        _key(plan),
     )
+
+
+def _key(plan: Plan) -> tuple[str, str]:
+    """Say what the figures beside windows mean, by those of a window that reads another, if there is one."""
+    node = next((node for node in plan.nodes if node.parent is not None), plan.nodes[0])
+    read = "events" if node.parent is None else f"instances of {node.parent}"
+    many, each = number(node.instances), number(node.inputs)
+    return _cost(
+        node
+    ), f"{many} instance{'s'[: node.instances != 1]} in {_length(plan)} × {each} {read} that each reads = cost"
 
 
 def window_text(window: AnyWindow, *, is_factor: bool = False) -> str:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Protocol
 
 from muntin.plan.show.outline import Box, Figure, Outline
+from muntin.plan.show.theme import STYLE
 
 _BOX_HEIGHT = 44
 _LINE = 16
@@ -15,20 +16,13 @@ _GAP = 18
 _CHARACTER = 7.4
 """Width of a character of 12 px monospace text, with some room."""
 
-_STYLE = """
-.muntin { font: 13px/1.5 system-ui, sans-serif; color: #1c2733; background: #ffffff; padding: 8px; }
-.muntin svg { font: 12px ui-monospace, monospace; max-width: 100%; height: auto; }
-.muntin rect { fill: #eef4fb; stroke: #3a6ea5; rx: 5; }
-.muntin .factor rect { fill: #fff8e8; stroke: #b7791f; stroke-dasharray: 4 3; }
-.muntin .shape rect { fill: #eaf5ee; stroke: #2f855a; }
-.muntin .slices rect { fill: #f3effa; stroke: #6b46c1; }
-.muntin .input rect { fill: #1c2733; stroke: none; }
-.muntin .input text { fill: #ffffff; }
-.muntin text { fill: #1c2733; text-anchor: middle; }
-.muntin path { fill: none; stroke: #8797a8; stroke-width: 1.3; }
-.muntin .saving { font-weight: 600; }
-.muntin .alternatives { font: 12px/1.5 ui-monospace, monospace; white-space: pre-wrap; }
-"""
+_KINDS = {
+    "shape": "how Spark runs it",
+    "slices": "slices that windows share",
+    "window": "a window that was asked for",
+    "factor": "a factor window: others read it, the result does not have it",
+}
+"""What the colours mean, where a drawing has more than one."""
 
 
 class Drawable(Protocol):
@@ -62,9 +56,10 @@ class _Drawn:
 def to_html(outline: Outline) -> str:
     """Write a plan as a fragment of HTML that draws its steps and tells its figures."""
     parts = [
-        f'<div class="muntin"><style>{_STYLE}</style>',
+        f'<div class="muntin"><style>{STYLE}</style>',
         *map(_told, outline.head),
         f"<div>{_draw(outline)}</div>",
+        _legend(outline),
         *map(_told, outline.foot),
         "</div>",
     ]
@@ -73,7 +68,8 @@ def to_html(outline: Outline) -> str:
 
 def to_page(plan: Drawable) -> str:
     """Write a plan as a whole page."""
-    head = '<head><meta charset="utf-8"><title>Muntin plan</title></head>'
+    themes = '<meta name="color-scheme" content="light dark">'
+    head = f'<head><meta charset="utf-8">{themes}<title>Muntin plan</title></head>'
     return f'<!doctype html>\n<html lang="en">{head}<body>{plan.to_html()}</body></html>\n'
 
 
@@ -81,6 +77,16 @@ def _told(figure: Figure) -> str:
     if not figure.lines:
         return ""
     return f'<div class="{escape(figure.name)}">{"<br>".join(map(escape, figure.lines))}</div>'
+
+
+def _legend(outline: Outline) -> str:
+    """Say what the colours and the figures in the boxes mean."""
+    there = {box.kind for box in outline.boxes}
+    told = [f'<span><i class="{kind}"></i>{text}</span>' for kind, text in _KINDS.items() if kind in there]
+    if outline.key is not None:
+        figure, meaning = outline.key
+        told.append(f"<span><code>{escape(figure)}</code>: {escape(meaning)}</span>")
+    return f'<div class="legend">{"".join(told)}</div>' if told else ""
 
 
 def _draw(outline: Outline) -> str:

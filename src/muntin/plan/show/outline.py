@@ -60,6 +60,8 @@ class Outline:
     boxes: tuple[Box, ...]
     """The input first, and every box after the one that it reads."""
     foot: tuple[Figure, ...] = ()
+    key: tuple[str, str] | None = None
+    """One of the short figures beside titles, and what it means: the legend of a drawing."""
 
     def readers(self) -> dict[Box, list[Box]]:
         """List the boxes that read each box."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from enum import Enum
 
     from muntin.aggregates import Aggregate
-    from muntin.plan.forest.logical import Plan
+    from muntin.plan.forest.logical import Node, Plan
     from muntin.plan.slicing.grids import Grid
     from muntin.plan.statistics import Statistics
     from muntin.window import AnyWindow, Window
@@ -113,10 +113,23 @@ def forest_boxes(forest: Plan, above: Box) -> list[Box]:
         figures = plain_window(node.window)
         beside = ""
         if node.parent is not None:
-            beside = f"from {number(node.inputs)} × {node.parent}"
+            beside = _combined(node)
             figures["combines"] = plain(node.inputs)
         boxes[node.window] = Box(kind_of(node), title, boxes[node.parent], beside, silent(figures))
     return [box for window, box in boxes.items() if window is not None]
+
+
+def forest_key(forests: Iterable[Plan | None]) -> tuple[str, str] | None:
+    """Say what the figures beside windows mean, by those of the first that reads another."""
+    for forest in forests:
+        for node in forest.nodes if forest is not None else ():
+            if node.parent is not None:
+                return _combined(node), f"an instance combines {number(node.inputs)} instances of {node.parent}"
+    return None
+
+
+def _combined(node: Node) -> str:
+    return f"from {number(node.inputs)} × {node.parent}"
 
 
 def weighed(alternatives: Alternatives, cost: float, states: Sequence[float] = (), reason: str = "") -> Figure:

@@ -36,7 +36,7 @@ def outline_of_stream(plan: StreamPlan) -> Outline:
     if forest is not None:
         foot.append(parts.model(forest, "slices (its events) and partials", "this plan follows that forest"))
     head = *parts.headline("stream", plan.strategy, plan.cost), *_options(plan)
-    return Outline(head, tuple(boxes), tuple(foot))
+    return Outline(head, tuple(boxes), tuple(foot), parts.forest_key([forest]))
 
 
 def _options(plan: StreamPlan) -> tuple[Figure, ...]:
