@@ -58,3 +58,5 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv (once, about a minute) ..."
 	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
+
+include tools/docs.mk
