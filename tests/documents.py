@@ -1,9 +1,9 @@
 """The code in documents: found by its fences, and run in order, a page in one namespace.
 
 A block of Python is run, and prints what stands in the block without a language right below it, if there is one. A
-block of SQL is given to mt.sql, with the page's DataFrames as tables, and kept as a file if it has a title. In a block of
-shell commands every line `muntin …` is run. `>>>` lines are doctests. What cannot run says why in a comment above it:
-`<!-- not run: it needs a Kafka broker -->`.
+block of SQL is given to mt.sql, with the page's DataFrames as tables, and is kept as a file if it has a title. In a
+block of shell commands, every line `muntin …` is run. `>>>` lines are doctests. What cannot run says why in a comment
+above it: `<!-- not run: it needs a Kafka broker -->`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ RUN = ("python", "sql", "sh")
 LANGUAGES = (*RUN, "pycon", "text", "toml", "mermaid")
 
 FENCE = re.compile(
-    r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n+)?^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
+    r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n+)?"
+    r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<code>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
 

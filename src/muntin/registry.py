@@ -155,8 +155,10 @@ class Registered:
 class WindowRegistry:
     """The windows of a running query, which looks for changes in every micro-batch; several processes may change them.
 
-    The path is a folder that the driver and all workers see. After you add a window to a running query, `list()` shows
-    when it starts, once the query has taken it.
+    After you add a window to a running query, `list()` shows when it starts, once the query has taken it.
+
+    Args:
+        path: A folder that the driver and all workers see.
 
     >>> import tempfile
     >>> from muntin.window import Window
@@ -176,10 +178,15 @@ class WindowRegistry:
         return f"WindowRegistry({str(self.path)!r})"
 
     def add(self, window: AnyWindow | str, id: str | None = None, since: Moment | None = None) -> Registered:
-        """Add a window; it starts with its next complete instance, or the first one after `since` if that is later.
+        """Add a window; it starts with its next complete instance.
 
-        A text is read as one window, such as "1 hour every 5 minutes".
-        The id is that of the window unless another is given. It must not be in use, nor the same window under another.
+        Args:
+            window: A window, or text that is read as one, such as "1 hour every 5 minutes".
+            id: What result rows have as window_id; by default that of the window.
+            since: An event time before which no instance begins.
+
+        Raises:
+            QueryError: If the id is in use, or the same window is there under another id.
         """
         asked = _writable(check_windows([window])[0])
         check_units([asked])
@@ -194,7 +201,15 @@ class WindowRegistry:
         return next(one for one in self._live() if one.id == named.label)
 
     def remove(self, id: str, until: Moment | None = None) -> None:
-        """Remove a window: nothing that ends after the watermark of the moment, or after `until` if later, is given."""
+        """Remove a window: no instance that ends after the watermark of the moment appears any more.
+
+        Args:
+            id: The id of the window.
+            until: An event time until which instances still appear, if it is later than the watermark.
+
+        Raises:
+            QueryError: If the registry has no such window.
+        """
         asked = _micros(until, "until")
         existing(self.path, "registry")
         for live in self._tried(lambda version: Change(version, id, None, asked)):

@@ -216,7 +216,9 @@ def test_the_readme_says_what_was_measured() -> None:
     rounds = {1: "one round", 2: "two rounds", 3: "three rounds"}
     assert f"{sum(row['sets'] for row in paper['rows'])} window sets" in readme
     assert f"{rounds[paper['settings']['rounds']]} each" in readme
-    assert f"five aggregates, {rounds[load(RESULTS / 'batch-keyed.json')['settings']['rounds']]}, twenty windows" in readme
+    assert (
+        f"five aggregates, {rounds[load(RESULTS / 'batch-keyed.json')['settings']['rounds']]}, twenty windows" in readme
+    )
     ratios = [row["ratios"]["auto"] for row in paper["rows"]]
     least, most = min(ratio["min"] for ratio in ratios), max(ratio["max"] for ratio in ratios)
     assert f"{least:.1f} to {most:.1f} times faster, on no set slower" in readme

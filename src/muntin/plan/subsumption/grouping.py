@@ -104,8 +104,11 @@ def subsume(windows: Windows, method: SubsumeMethod = "exact") -> Subsumption:
     """Put windows into groups that are evaluated from one state each, as long as the longest range in the group.
 
     A window fits below another if it is not longer, and ends whenever the other does. Where the ranges are equal, the
-    other one rides: it is given every so many results. The exact method makes the fewest groups possible; the heuristic
-    is the subsumption paper's sweep. Repeated windows are answered once.
+    other one rides: it takes every so many results. Repeated windows are answered once.
+
+    Args:
+        windows: Periodic windows, as objects or text.
+        method: "exact" makes the fewest groups possible; "heuristic" is the subsumption paper's sweep.
 
     >>> grouping = subsume([Window(6, 2), Window(12, 4), Window(12, 2), Window(20, 4)])
     >>> [level.windows for group in grouping.groups for level in group.levels]

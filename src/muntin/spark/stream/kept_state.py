@@ -43,6 +43,18 @@ def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept,
 
     Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
     ids. Operators that are not Muntin's are left out.
+
+    Args:
+        checkpoint: The folder of the checkpoint; its query may be running.
+        spark: The session to read with; by default the active one.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "10 minutes", mt.count(), watermark="5 minutes")
+        out.writeStream.option("checkpointLocation", "state").start("counts").processAllAvailable()
+        print(*mt.state("state", spark), sep="; ")
+        ```
     """
     place = readable(checkpoint)
     session = spark or SparkSession.getActiveSession()

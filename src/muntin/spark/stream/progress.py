@@ -81,9 +81,21 @@ def progress(
     query: StreamingQuery | StreamingQueryProgress | Iterable[StreamingQueryProgress],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Progress:
-    """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave.
+    """Sum up how far a query is.
 
-    With the checkpoint, state is told by window, too; that is read by a Spark job of its own, as in mt.state.
+    Args:
+        query: The query, or what its recentProgress, lastProgress or a listener gave.
+        checkpoint: The query's checkpoint, to tell state by window, too; that is read by a Spark job of its own, as in
+            mt.state.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "10 minutes", mt.count(), watermark="5 minutes")
+        query = out.writeStream.option("checkpointLocation", "state").start("counts")
+        query.processAllAvailable()
+        print(mt.progress(query))
+        ```
     """
     if checkpoint is not None:
         return replace(progress(query), windows=state(checkpoint))

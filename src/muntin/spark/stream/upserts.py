@@ -67,12 +67,25 @@ class BatchFolder:
 class UpsertTable(BatchFolder):
     """A folder of Parquet files in which every window instance has the row that was written last.
 
-    Give `write` to foreachBatch. Each micro-batch has a folder of its own, under its number, so one that comes again
-    after a failure takes its own place. The keys are those of the query: UpsertTable("windows", by=["device"]). The
-    path is one of a file system that the driver and all workers see.
+    Give `write` to foreachBatch. Each micro-batch has a folder of its own, under its number, so one that is repeated
+    after a failure takes its own place.
 
     A table belongs to one checkpoint. A query with a new checkpoint counts its micro-batches from 0 again, so the older
-    rows would seem to be the newer ones; it is refused, and begins anew in another folder or when this one is removed.
+    rows would seem to be the newer ones. It is refused; use another folder, or remove this one.
+
+    Args:
+        path: The folder, on a file system that the driver and all workers see.
+        by: The keys of the query.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "1 hour", mt.count(), watermark="5 minutes", output="update")
+        table = mt.UpsertTable("current", by="device")
+        updates = out.writeStream.outputMode("update").foreachBatch(table.write)
+        updates.option("checkpointLocation", "state").start().processAllAvailable()
+        table.read(spark).show(3)
+        ```
     """
 
     def __init__(self, path: StrPath, by: str | Iterable[str] = ()) -> None:
