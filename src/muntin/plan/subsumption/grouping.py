@@ -30,7 +30,12 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Subsumption(Shown):
-    """Windows in groups, each evaluated from one state; a change gives a new grouping."""
+    """Windows in groups, each evaluated from one state: what mt.subsume gives; a change gives a new grouping.
+
+    >>> grouping = subsume("1 hour every 5 minutes, 1 day every 1 hour")
+    >>> len(grouping.groups), len(grouping.embed(Window("90 minutes", "7 minutes")).groups)
+    (1, 2)
+    """
 
     groups: tuple[Group, ...]
     method: SubsumeMethod

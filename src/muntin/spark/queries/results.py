@@ -39,6 +39,13 @@ class Results(Mapping[str, DataFrame]):
     right, and is evaluated again.
 
     A stream is started with `start`: one query, one read, and a sink for each of the queries.
+
+    Example:
+        ```python
+        queries = [mt.Query("ts", key, "1 hour", mt.count(), name=key) for key in ("device", "region")]
+        with mt.evaluate(readings, queries) as results:
+            print(list(results), results["device"].count())
+        ```
     """
 
     def __init__(

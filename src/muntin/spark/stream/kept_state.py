@@ -24,9 +24,12 @@ SLICES = "slices"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an operator keeps: the open instances of windows of one length, or slices.
+    """What an operator keeps: the open instances of windows of one length, or slices. mt.state gives it.
 
     Packed slices are counted for every window that still needs them, and once more for all together.
+
+    >>> print(Kept(operator=0, name="1h", rows=1200))
+    1h 1,200
     """
 
     operator: int
