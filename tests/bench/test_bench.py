@@ -206,6 +206,19 @@ def test_many_queries_are_planned_in_time() -> None:
     assert all(row["equal"] for row in rows if row.get("marking_seconds") is not None)
 
 
+def test_pages_say_what_was_measured() -> None:
+    def page(name: str) -> str:
+        return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+
+    keyed = load(RESULTS / "batch-keyed.json")["rows"][0]["seconds"]
+    one, plain, auto = keyed["one window, plain"], keyed["plain"], keyed["auto"]
+    assert f"take {auto / one:.1f} times as long as one of them in plain Spark" in page("slow_union.md")
+    assert f"plain Spark takes {plain / auto:.0f} times as long for the twenty" in page("slow_union.md")
+    rolling = load(RESULTS / "rolling.json")["rows"][0]["seconds"]
+    told = f"took {rolling['auto']:.2f} s, where Spark's segment tree took {rolling['tree']:.2f} s"
+    assert told in page("feature_tables.md")
+
+
 def test_the_readme_says_what_was_measured() -> None:
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     keyed = load(RESULTS / "batch-keyed.json")["rows"][0]["seconds"]
