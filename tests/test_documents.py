@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import muntin as mt
 from tests.documents import GENERATED, LANGUAGES, ROOT, RUN, Block, blocks, pages
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -47,3 +48,8 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.exists(), path
         if anchor and target.suffix == ".md":
             assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+def test_the_api_pages_have_every_public_name() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs/api").glob("*.md"))
+    assert sorted(re.findall(r"^::: muntin\.(\w+)$", text, re.MULTILINE)) == sorted(set(mt.__all__) - {"__version__"})
