@@ -42,7 +42,7 @@ def distinct(
 
     The result has window_id, window, the keys, the columns and `latest`: the rows that Spark gives for
     groupBy(window, keys, columns).agg(max(time)), window by window. On a batch one sort serves all windows of time. On
-    a stream, and for windows that are no grid of time, it is mt.aggregate by keys and columns.
+    a stream, and for windows that are not periodic, it is mt.aggregate by keys and columns.
 
     Args:
         df: The events, a batch or a stream.

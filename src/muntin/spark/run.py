@@ -73,7 +73,7 @@ def aggregate(
             WindowRegistry lets windows come and go while a stream runs.
         aggregates: One aggregate or several: mt.sum("v"), or those of Spark, F.sum("v"), where it has the same. Without
             an alias, Spark's keep the name that Spark gives them.
-        order_by: The order of rows of equal time, for windows that rows of a key tell (sessions, counts of rows, …).
+        order_by: The order of rows of equal time, for windows that count rows or look at columns.
         strategy: "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL only), "kernel", or the
             name of a shape.
         layout: "long" gives a row per window instance; "wide" a row per key and window end, in batch.

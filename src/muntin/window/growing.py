@@ -143,10 +143,10 @@ def _moment(given: object, id: str | None) -> tuple[int, bool]:
 
 
 def cumulating(range: Length, step: Length, *, offset: Length = 0, id: str | None = None) -> Cumulating:
-    """Make a window that starts anew every range, grows, and appears at every step: Flink's CUMULATE.
+    """Make a window that restarts every range, grows, and appears at every step: Flink's CUMULATE.
 
     Args:
-        range: How long the window grows before it starts anew.
+        range: How long the window grows before it restarts.
         step: How often it appears; it must divide the range.
         offset: How far the grid is shifted from 1970-01-01 00:00 UTC.
         id: What result rows have as window_id; by default a description.

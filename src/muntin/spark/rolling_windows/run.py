@@ -43,13 +43,14 @@ def rolling(
         ranges: One length of time or several: "1 hour", ["1 hour", "30 days"].
         aggregates: One aggregate or several, as in mt.aggregate.
         rows: One number of rows or several: 100 means ROWS BETWEEN 99 PRECEDING AND CURRENT ROW.
-        strategy: "auto" (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain
-            way.
+        strategy: "auto" (by cost), "independent" (plain Spark) or "kernel"; plain Spark still evaluates
+            what no kernel can.
         statistics: What is known of the input, or a batch DataFrame that is measured instead; saves the sampling job.
 
     Raises:
         QueryError: If a result would have the name of an input column, say.
-        UnsupportedError: If the input is a stream, or nobody evaluates an aggregate over such ranges (a sketch).
+        UnsupportedError: If the input is a stream, or neither Spark nor a kernel evaluates an aggregate over
+            such ranges (a sketch).
 
     Example:
         ```python

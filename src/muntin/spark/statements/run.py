@@ -38,7 +38,7 @@ def sql(
     Args:
         text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
         spark: The session; by default that of a source, or the active one.
-        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default the text tells.
+        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
         boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
             Azure's dialect and "[)" in the others.
         watermark: How late the rows of a stream may be, if it has no watermark of its own.
@@ -81,7 +81,7 @@ def explain_sql(
     Args:
         text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
         spark: The session; by default that of a source, or the active one.
-        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default the text tells.
+        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
         boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
             Azure's dialect and "[)" in the others.
         watermark: How late the rows of a stream may be, if it has no watermark of its own.
