@@ -78,3 +78,4 @@ $(READY): pyproject.toml constraints.txt tools/constraints
 
 include tools/lakehouse.mk
 include tools/kafka.mk
+include tools/docs.mk

@@ -1,5 +1,6 @@
 """The public surface, and what importing it must not load."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -91,3 +92,14 @@ assert not heavy, heavy
 def test_errors_have_one_root() -> None:
     for error in (mt.QueryError, mt.UnsupportedError, mt.InternalError):
         assert issubclass(error, mt.MuntinError)
+
+
+def test_public_names_are_documented_with_their_parameters_and_an_example() -> None:
+    for name in set(mt.__all__) - {"__version__"}:
+        public = getattr(mt, name)
+        text = inspect.getdoc(public) or ""
+        assert ">>> " in text or "```python" in text, f"mt.{name} has no example"
+        if inspect.isfunction(public):
+            documented = re.findall(r"^ {4}(\w+): ", text.partition("Args:\n")[2], re.MULTILINE)
+            missing = set(inspect.signature(public).parameters) - set(documented)
+            assert not missing, f"mt.{name} does not say what {missing} mean"

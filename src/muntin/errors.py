@@ -12,20 +12,43 @@ from __future__ import annotations
 
 
 class MuntinError(Exception):
-    """Root of all exceptions that Muntin raises."""
+    """Root of all exceptions that Muntin raises.
+
+    >>> issubclass(QueryError, MuntinError)
+    True
+    """
 
 
 class QueryError(MuntinError, ValueError):
-    """The query cannot mean anything: fix the query."""
+    """The query cannot mean anything: fix the query.
+
+    >>> import muntin as mt
+    >>> mt.hopping("5 minutes", "10 minutes")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: slide 10m exceeds range 5m. Use a slide of at most 5m.
+    """
 
 
 class UnsupportedError(MuntinError, NotImplementedError):
-    """The query has a meaning that is not available here: do what the message says instead."""
+    """The query has a meaning that is not available here: do what the message says instead.
+
+    >>> issubclass(UnsupportedError, NotImplementedError)
+    True
+    """
 
 
 class InternalError(MuntinError, AssertionError):
-    """An invariant of Muntin does not hold: report it."""
+    """An invariant of Muntin does not hold: report it.
+
+    >>> issubclass(InternalError, AssertionError)
+    True
+    """
 
 
 class MuntinWarning(UserWarning):
-    """The query is right, and may take more than was meant: the message says how much."""
+    """The query is right, and may take more than was meant: the message says how much.
+
+    >>> import warnings
+    >>> warnings.simplefilter("error", MuntinWarning)  # make it an error
+    >>> warnings.simplefilter("default", MuntinWarning)
+    """

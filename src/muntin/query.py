@@ -27,6 +27,17 @@ MEASURES = ("window_begin", "window_end")
 class Query:
     """Aggregates over windows of event time, per key; checked as a whole when it is made.
 
+    Args:
+        time: The column of event time.
+        by: The keys: one column or several; () means one group.
+        windows: One window or several, as in mt.aggregate.
+        aggregates: One aggregate or several.
+        where: A filter: SQL text such as "state = 'hot'", or a Spark expression.
+        name: The name of the query among others.
+
+    Raises:
+        QueryError: If there is no window or no aggregate, or two results have one name.
+
     >>> from muntin import window as w
     >>> from muntin.aggregates import functions as f
     >>> Query("ts", ("device",), (w.tumbling("20 minutes"),), (f.min("t"), f.max("t"))).outputs
@@ -118,6 +129,9 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class QuerySet:
     """Queries over one event stream, to be evaluated together by mt.evaluate.
+
+    Args:
+        queries: One query or several; names must differ.
 
     >>> from muntin import window as w
     >>> from muntin.aggregates import functions as f

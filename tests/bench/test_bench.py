@@ -206,13 +206,33 @@ def test_many_queries_are_planned_in_time() -> None:
     assert all(row["equal"] for row in rows if row.get("marking_seconds") is not None)
 
 
+def test_pages_say_what_was_measured() -> None:
+    def page(name: str) -> str:
+        return " ".join((ROOT / "docs" / name).read_text(encoding="utf-8").split())
+
+    keyed = load(RESULTS / "batch-keyed.json")["rows"][0]["seconds"]
+    one, plain, auto = keyed["one window, plain"], keyed["plain"], keyed["auto"]
+    assert f"take {auto / one:.1f} times as long as one of them in plain Spark" in page("slow_union.md")
+    assert f"plain Spark takes {plain / auto:.0f} times as long for the twenty" in page("slow_union.md")
+    rolling = load(RESULTS / "rolling.json")["rows"][0]["seconds"]
+    told = f"took {rolling['auto']:.2f} s, where Spark's segment tree took {rolling['tree']:.2f} s"
+    assert told in page("feature_tables.md")
+
+
 def test_the_readme_says_what_was_measured() -> None:
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     keyed = load(RESULTS / "batch-keyed.json")["rows"][0]["seconds"]
     one, plain, auto = keyed["one window, plain"], keyed["plain"], keyed["auto"]
     assert f"take {auto / one:.1f} times as long as one of them in plain Spark" in readme
     assert f"plain Spark takes {plain / auto:.0f} times as long for the twenty" in readme
-    ratios = [row["ratios"]["auto"] for row in load(RESULTS / "batch-paper-10m.json")["rows"]]
+    paper = load(RESULTS / "batch-paper-10m.json")
+    rounds = {1: "one round", 2: "two rounds", 3: "three rounds"}
+    assert f"{sum(row['sets'] for row in paper['rows'])} window sets" in readme
+    assert f"{rounds[paper['settings']['rounds']]} each" in readme
+    assert (
+        f"five aggregates, {rounds[load(RESULTS / 'batch-keyed.json')['settings']['rounds']]}, twenty windows" in readme
+    )
+    ratios = [row["ratios"]["auto"] for row in paper["rows"]]
     least, most = min(ratio["min"] for ratio in ratios), max(ratio["max"] for ratio in ratios)
     assert f"{least:.1f} to {most:.1f} times faster, on no set slower" in readme
     stream = load(RESULTS / "stream.json")

@@ -104,32 +104,74 @@ FUNCTIONS = {
 
 
 def min(column: ColumnLike) -> Aggregate:
-    """Ask for the least value."""
+    """Ask for the least value; null if there is none.
+
+    Args:
+        column: The name of any column that can be ordered, or a Spark expression that gives it.
+
+    >>> min("v").evaluate([(3,), (None,), (1,)])
+    1
+    """
     return Aggregate(MIN, (column,))
 
 
 def max(column: ColumnLike) -> Aggregate:
-    """Ask for the greatest value."""
+    """Ask for the greatest value; null if there is none.
+
+    Args:
+        column: The name of any column that can be ordered, or a Spark expression that gives it.
+
+    >>> max("v").evaluate([(3,), (None,), (1,)])
+    3
+    """
     return Aggregate(MAX, (column,))
 
 
 def sum(column: ColumnLike) -> Aggregate:
-    """Ask for the sum."""
+    """Ask for the sum of the values that are not null; its type is Spark's.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> sum("v").evaluate([(3,), (None,), (1,)])
+    4
+    """
     return Aggregate(SUM, (column,))
 
 
 def count(column: ColumnLike | None = None) -> Aggregate:
-    """Count rows or, with a column, its values that are not null."""
+    """Count rows or, with a column, its values that are not null.
+
+    Args:
+        column: The name of a column, or a Spark expression; without one, rows are counted.
+
+    >>> count().evaluate([(), (), ()]), count("v").evaluate([(3,), (None,), (1,)])
+    (3, 2)
+    """
     return Aggregate(COUNT, () if column is None or (isinstance(column, str) and column == "*") else (column,))
 
 
 def count_if(column: ColumnLike) -> Aggregate:
-    """Count the rows in which a boolean column is true."""
+    """Count the rows in which a boolean column is true.
+
+    Args:
+        column: The name of a boolean column, or a Spark expression that gives it.
+
+    >>> count_if("hot").evaluate([(True,), (None,), (False,)])
+    1
+    """
     return Aggregate(COUNT_IF, (column,))
 
 
 def avg(column: ColumnLike) -> Aggregate:
-    """Ask for the mean."""
+    """Ask for the mean of the values that are not null; `mean` is another name.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> avg("v").evaluate([(3,), (None,), (1,)])
+    2.0
+    """
     return Aggregate(AVG, (column,))
 
 
@@ -137,17 +179,38 @@ mean = avg
 
 
 def variance(column: ColumnLike) -> Aggregate:
-    """Ask for the sample variance."""
+    """Ask for the sample variance; null for a single value.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> variance("v").evaluate([(3,), (None,), (1,)])
+    2.0
+    """
     return Aggregate(VARIANCE, (column,))
 
 
 def var_pop(column: ColumnLike) -> Aggregate:
-    """Ask for the population variance."""
+    """Ask for the population variance.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> var_pop("v").evaluate([(3,), (None,), (1,)])
+    1.0
+    """
     return Aggregate(VAR_POP, (column,))
 
 
 def stddev(column: ColumnLike) -> Aggregate:
-    """Ask for the sample standard deviation."""
+    """Ask for the sample standard deviation; `std` is another name.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> stddev("v").evaluate([(3,), (None,), (5,), (4,)])
+    1.0
+    """
     return Aggregate(STDDEV, (column,))
 
 
@@ -155,57 +218,141 @@ std = stddev
 
 
 def stddev_pop(column: ColumnLike) -> Aggregate:
-    """Ask for the population standard deviation."""
+    """Ask for the population standard deviation.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> stddev_pop("v").evaluate([(3,), (None,), (1,)])
+    1.0
+    """
     return Aggregate(STDDEV_POP, (column,))
 
 
 def covar_samp(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for the sample covariance of two columns."""
+    """Ask for the sample covariance of two columns.
+
+    Args:
+        x: The name of a numeric column, or a Spark expression.
+        y: Another one; rows with a null in either are left out.
+
+    >>> covar_samp("x", "y").evaluate([(1, 2), (2, 4), (3, 6)])
+    2.0
+    """
     return Aggregate(COVAR_SAMP, (x, y))
 
 
 def covar_pop(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for the population covariance of two columns."""
+    """Ask for the population covariance of two columns.
+
+    Args:
+        x: The name of a numeric column, or a Spark expression.
+        y: Another one; rows with a null in either are left out.
+
+    >>> covar_pop("x", "y").evaluate([(1, 2), (3, 6)])
+    2.0
+    """
     return Aggregate(COVAR_POP, (x, y))
 
 
 def corr(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for Pearson's correlation of two columns."""
+    """Ask for Pearson's correlation of two columns.
+
+    Args:
+        x: The name of a numeric column, or a Spark expression.
+        y: Another one; rows with a null in either are left out.
+
+    >>> corr("x", "y").evaluate([(1, 2), (2, 4), (3, 6)])
+    1.0
+    """
     return Aggregate(CORR, (x, y))
 
 
 def first(column: ColumnLike) -> Aggregate:
-    """Ask for the value at the earliest event time; among equal times any of them."""
+    """Ask for the value at the earliest event time; among equal times any of them.
+
+    Args:
+        column: The name of any column, or a Spark expression that gives it.
+
+    >>> first("state").alias("began").name
+    'began'
+    """
     return Aggregate(FIRST, (column,))
 
 
 def last(column: ColumnLike) -> Aggregate:
-    """Ask for the value at the latest event time; among equal times any of them."""
+    """Ask for the value at the latest event time; among equal times any of them.
+
+    Args:
+        column: The name of any column, or a Spark expression that gives it.
+
+    >>> last("state").name
+    'last_state'
+    """
     return Aggregate(LAST, (column,))
 
 
 def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is least; of equals the last in Spark's order of rows."""
+    """Ask for the value where another column is least; of equals the last in Spark's order of rows.
+
+    Args:
+        column: The column whose value is wanted, by name or as a Spark expression.
+        order: The column that decides.
+
+    >>> min_by("device", "temperature").evaluate([("a", 21.5), ("b", 19.0)])
+    'b'
+    """
     return Aggregate(MIN_BY, (column, order))
 
 
 def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is greatest; of equals the last in Spark's order of rows."""
+    """Ask for the value where another column is greatest; of equals the last in Spark's order of rows.
+
+    Args:
+        column: The column whose value is wanted, by name or as a Spark expression.
+        order: The column that decides.
+
+    >>> max_by("device", "temperature").evaluate([("a", 21.5), ("b", 19.0)])
+    'a'
+    """
     return Aggregate(MAX_BY, (column, order))
 
 
 def bool_and(column: ColumnLike) -> Aggregate:
-    """Ask whether a boolean column is true in every row that is not null."""
+    """Ask whether a boolean column is true in every row that is not null.
+
+    Args:
+        column: The name of a boolean column, or a Spark expression that gives it.
+
+    >>> bool_and("ok").evaluate([(True,), (None,), (False,)])
+    False
+    """
     return Aggregate(BOOL_AND, (column,))
 
 
 def bool_or(column: ColumnLike) -> Aggregate:
-    """Ask whether a boolean column is true in any row."""
+    """Ask whether a boolean column is true in any row.
+
+    Args:
+        column: The name of a boolean column, or a Spark expression that gives it.
+
+    >>> bool_or("ok").evaluate([(True,), (None,), (False,)])
+    True
+    """
     return Aggregate(BOOL_OR, (column,))
 
 
 def count_distinct(column: ColumnLike) -> Aggregate:
-    """Count the distinct values exactly; windows share what is known of each value's latest occurrence."""
+    """Count the distinct values exactly; windows share what is known of each value's latest occurrence.
+
+    Nulls do not count.
+
+    Args:
+        column: The name of any column that can be grouped by, or a Spark expression that gives it.
+
+    >>> count_distinct("user").evaluate([("ann",), (None,), ("bob",), ("ann",)])
+    2
+    """
     return Aggregate(COUNT_DISTINCT, (column,))
 
 
@@ -215,6 +362,13 @@ def approx_count_distinct(column: ColumnLike, lg_k: int = 12) -> Aggregate:
     The relative standard error is 1.04 / sqrt(2**lg_k), which is 1.6 % at 12: one estimate in three is further off, one
     in 300 three times as far. Which rows meet in which sketch depends on the strategy, and so does the estimate, within
     that error.
+
+    Args:
+        column: The name of a column that sketches take (integers, text, binary), or a Spark expression.
+        lg_k: The logarithm of the number of registers, 4 to 21.
+
+    >>> approx_count_distinct("user", lg_k=14).name
+    'approx_count_distinct_user'
     """
     _check_bounds("lg_k", lg_k, 4, 21)
     return Aggregate(APPROX_COUNT_DISTINCT, (column,), options=(("lg_k", lg_k),))
@@ -226,23 +380,53 @@ def approx_quantile(column: ColumnLike, fraction: float, k: int = 200) -> Aggreg
     The rank of the result is off by at most 2.296 / k**0.9723 of all values in 99 estimates of 100. At 200 that is
     1.33 %: a median lies between the exact percentiles 48.67 and 51.33, however far apart they are. Which rows meet in
     which sketch depends on the strategy, and so does the estimate, within that error.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression.
+        fraction: The quantile, 0 to 1; 0.5 is the median.
+        k: The size of the sketch, 8 to 65535.
+
+    >>> approx_quantile("latency", 0.99).name
+    'approx_quantile_99_latency'
     """
     _check_bounds("k", k, 8, 65_535)
     return _quantile(APPROX_QUANTILE, column, fraction, ("k", k))
 
 
 def median(column: ColumnLike) -> Aggregate:
-    """Ask for the exact median; windows share the sorted rows, where approx_quantile merges sketches."""
+    """Ask for the exact median, interpolated; windows share the sorted rows.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression that gives it.
+
+    >>> median("v").evaluate([(3,), (None,), (1,)])
+    2.0
+    """
     return Aggregate(MEDIAN, (column,))
 
 
 def percentile(column: ColumnLike, fraction: float) -> Aggregate:
-    """Ask for an exact percentile; windows share the sorted rows, where approx_quantile merges sketches."""
+    """Ask for an exact percentile, interpolated as Spark's is; windows share the sorted rows.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression.
+        fraction: The percentile, 0 to 1: 0.95 for the 95th.
+
+    >>> percentile("v", 0.75).evaluate([(1,), (2,), (3,)])
+    2.5
+    """
     return _quantile(PERCENTILE, column, fraction)
 
 
 def mode(column: ColumnLike) -> Aggregate:
-    """Ask for the most frequent value, any of them if there are several; windows share the sorted rows."""
+    """Ask for the most frequent value, any of them if there are several; windows share the sorted rows.
+
+    Args:
+        column: The name of any column that can be grouped by, or a Spark expression that gives it.
+
+    >>> mode("v").evaluate([(3,), (1,), (3,)])
+    3
+    """
     return Aggregate(MODE, (column,))
 
 
@@ -255,11 +439,20 @@ def user_defined(
     returns: str = "double",
     overlap_safe: bool = False,
 ) -> Aggregate:
-    """Make an aggregate of your own by lift, combine and lower; combine must be associative.
+    """Make an aggregate of your own by lift, combine and lower.
 
-    Rows with a null are left out. The result is of the Spark type that `returns` names. Say overlap_safe if
-    combine(a, b) may count rows twice without harm, as a maximum does: in plans of mt.plan, windows then read any
-    windows that they contain. On Spark it changes nothing, since no kernel takes a function in Python.
+    Rows with a null are left out. On Spark, partials are merged in SQL or by the plain plan, since no kernel takes a
+    function in Python.
+
+    Args:
+        name: What the aggregate is called, in names of results and in checkpoints.
+        columns: The columns whose values `lift` is given.
+        lift: Makes a partial of one row's values.
+        combine: Makes one partial of two; it must be associative.
+        lower: Makes the result of a partial.
+        returns: The Spark type of the result, such as "double" or "array<int>".
+        overlap_safe: Whether `combine` may count rows twice without harm, as a maximum does. In plans of mt.plan,
+            windows then read any windows that they contain.
 
     >>> product = user_defined("product", "v", lift=int, combine=lambda a, b: a * b, lower=int)
     >>> product.evaluate([(2,), (None,), (5,)])

@@ -137,7 +137,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A function of some columns, under an output name.
+    """A function of some columns, under an output name: what mt.avg and the others give.
+
+    Args:
+        function: What is computed.
+        columns: Names of columns, or expressions of Spark.
+        name: The name of the result; by default function and columns.
+        options: What the function takes besides, such as the fraction of a percentile.
 
     >>> from muntin.aggregates.functions import avg
     >>> avg("temperature")

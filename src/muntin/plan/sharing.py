@@ -53,7 +53,15 @@ class Share:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SharingPlan(Shown):
-    """The shares of a set of queries."""
+    """Which queries of a set are evaluated together, and how: what mt.explain gives for many queries.
+
+    Example:
+        ```python
+        queries = [mt.Query("ts", key, "1 hour", mt.count(), name=key) for key in ("device", "region")]
+        plan = mt.explain(readings, queries)
+        print([(share.way, len(share.queries)) for share in plan.shares])
+        ```
+    """
 
     shares: tuple[Share, ...]
     statistics: Statistics

@@ -15,6 +15,17 @@ from muntin.window import Length
 class Statistics:
     """What is known of the input: estimates are enough.
 
+    Args:
+        rows: The number of rows.
+        keys: The number of distinct keys.
+        span: From the first to the last event: text, a timedelta, or microseconds.
+        ordered: Whether rows come nearly in order of time within a task.
+        source: Where the figures are from; plans show it.
+        batch: The rows of a micro-batch of a stream.
+
+    Raises:
+        QueryError: If a figure is negative, or no whole number.
+
     >>> Statistics(rows=1000, keys=10, span=10**6).rate
     Fraction(1, 10000)
     >>> Statistics(rows=1e6, span="1 day") == Statistics(1_000_000, span=86_400_000_000)

@@ -42,7 +42,21 @@ def explain(
 ) -> PhysicalPlan | StreamPlan | SharingPlan:
     """Give the plan that mt.aggregate would run for a query, or mt.evaluate for many: print it, draw it, look into it.
 
-    The options are theirs. For a registry this is the plan of the windows that it has now.
+    Nothing runs but the small job that samples the input, and none if statistics are given.
+
+    Args:
+        df: The events, a batch or a stream.
+        time: The column of event time; or the queries that mt.evaluate would take.
+        by: The keys, as in mt.aggregate.
+        windows: The windows, as in mt.aggregate. For a registry, this is the plan of the windows that it has now.
+        aggregates: The aggregates, as in mt.aggregate.
+        options: What mt.aggregate or mt.evaluate takes by name.
+
+    Example:
+        ```python
+        plan = mt.explain(readings, "ts", "device", "10 minutes, 1 hour", mt.avg("temperature"))
+        print(plan)
+        ```
     """
     if isinstance(time, Query | QuerySet | list | tuple):
         return explain_queries(df, time, **options)

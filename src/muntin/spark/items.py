@@ -40,10 +40,29 @@ def distinct(
 ) -> DataFrame:
     """Give the distinct items of every instance, once for each, with the latest time at which it occurred there.
 
-    An item is the values of the columns, nulls included. The result has window_id, window, the keys, the columns and
-    `latest`: the rows that Spark gives for groupBy(window, keys, columns).agg(max(time)), window by window. On a batch
-    one sort serves all windows of time. On a stream, and for windows that are no grid of time, it is mt.aggregate by
-    keys and columns; watermark, late, output, future and checkpoint are what they are there.
+    The result has window_id, window, the keys, the columns and `latest`: the rows that Spark gives for
+    groupBy(window, keys, columns).agg(max(time)), window by window. On a batch one sort serves all windows of time. On
+    a stream, and for windows that are not periodic, it is mt.aggregate by keys and columns.
+
+    Args:
+        df: The events, a batch or a stream.
+        time: The column of event time.
+        by: The keys.
+        columns: The columns whose values are an item, nulls included.
+        windows: One window or several, as in mt.aggregate.
+        watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
+            input.
+        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
+        output: The mode that the result will be written in, "append" or "update".
+        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
+        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
+            "auto" keeps its shape. Without it, Spark compares when the query starts.
+
+    Example:
+        ```python
+        seen = mt.distinct(readings, "ts", "region", columns="device", windows="1 hour")
+        seen.show(3)
+        ```
     """
     check_frame(df)
     items = several(columns)

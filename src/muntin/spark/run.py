@@ -63,25 +63,50 @@ def aggregate(
     checkpoint: StrPath | None = None,
     late_rows: bool = False,
 ) -> DataFrame:
-    """Evaluate aggregates over many windows of event time, per key, in one pass; the rows are those of Spark alone.
+    """Evaluate aggregates over many windows of event time, per key; the rows are those of Spark alone.
 
-    The result has window_id, window (start and end), the keys and the aggregates; layout="wide" gives one row per key
-    and window end instead. The strategy is "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL
-    only) or "kernel". Statistics, if given, save the small job that "auto" samples the input with; a batch DataFrame
-    with the columns of the input, such as a stream's history, is measured in its place.
+    The result has window_id, window (start and end), the keys and the aggregates. A stream gives a stream. Batch input
+    needs none of watermark, late, output, future and checkpoint.
 
-    A stream gives a stream. Its watermark is that of the input, or the one given; late="exact" counts late rows for
-    every window that is open; output is the mode that the result will be written in; future="1 hour" sets aside rows
-    that are further ahead of the clock, before they close windows. With the checkpoint that the query will be started
-    with, what it was made for is compared here, and "auto" keeps its shape; without it, Spark compares when the query
-    starts. Batch input needs none of these. A registry instead of windows lets them come and go while a stream runs.
-    With late_rows=True, rows that came too late for all their windows are in the result as well, in a column late_row;
-    mt.split_late gives them a sink of their own.
+    Args:
+        df: The events, a batch or a stream.
+        time: The column of event time, TIMESTAMP or TIMESTAMP_NTZ, by name or as an expression.
+        by: The keys: one column or several, by name or as expressions; none means one group.
+        windows: One window or several, of any kinds: mt.tumbling("1 hour"), or text such as "1 hour every 5 minutes". A
+            WindowRegistry lets windows come and go while a stream runs.
+        aggregates: One aggregate or several: mt.sum("v"), or those of Spark, F.sum("v"), where it has the same. Without
+            an alias, Spark's keep the name that Spark gives them.
+        order_by: The order of rows of equal time, for windows that count rows or look at columns.
+        strategy: "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL only), "kernel", or the
+            name of a shape.
+        layout: "long" gives a row per window instance; "wide" a row per key and window end, in batch.
+        statistics: What is known of the input, which saves the small job that "auto" samples it with; or a batch
+            DataFrame with the columns of the input, such as a stream's history, which is measured in its place.
+        watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
+            input.
+        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
+        output: The mode that the result will be written in, "append" or "update".
+        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
+        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
+            "auto" keeps its shape. Without it, Spark compares when the query starts.
+        late_rows: Whether rows that came too late for all their windows are in the result of a stream as well, in a
+            column late_row; mt.split_late gives them a sink of their own.
 
-    Windows that rows of a key tell (sessions, counts, …) take rows of equal time in the order of order_by.
+    Raises:
+        QueryError: If the query cannot mean anything: no such column, no time, a window twice.
+        UnsupportedError: If the query has a meaning that is not available: a median in columnar state, say.
 
-    Windows may be texts, such as "1 hour every 5 minutes", and aggregates may be those of Spark, such as F.sum("v"),
-    where it has the same; without an alias they keep the name that Spark gives them.
+    Example:
+        ```python
+        low = mt.aggregate(
+            readings,
+            time="ts",
+            by="device",
+            windows=["10 minutes", mt.session_window("5 minutes", id="spell")],
+            aggregates=[mt.min("temperature").alias("low"), mt.count()],
+        )
+        low.show(3)
+        ```
     """
     check_frame(df)
     options = StreamOptions(watermark, late, output, future, late_rows)

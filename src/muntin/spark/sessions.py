@@ -29,8 +29,18 @@ def session(
 ) -> SparkSession:
     """Give a local Spark session with good defaults: workers' Python, UTC, few partitions, large batches, RocksDB.
 
-    What config says goes before the defaults: session(config={"spark.driver.memory": "8g"}). If the process has a
-    session already, Spark gives that one back, with those settings changed that can still be changed.
+    If the process has a session already, Spark gives that one back, with those settings changed that can still be
+    changed.
+
+    Args:
+        master: Spark's master; by default all cores of this machine.
+        app: The name of the application.
+        config: Settings of Spark, which go before the defaults.
+
+    Example:
+        ```python
+        spark = mt.session(config={"spark.sql.shuffle.partitions": 2})
+        ```
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the builder's setting comes too late in local mode
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -289,27 +289,72 @@ class Until(Kind):
 
 
 def snapshot(*, id: str | None = None) -> Snapshot:
-    """Make a window of the rows of one time."""
+    """Make a window of the rows of one time.
+
+    Args:
+        id: What result rows have as window_id; by default "snapshot".
+
+    >>> snapshot().label
+    'snapshot'
+    """
     return Snapshot(id)
 
 
 def punctuated(condition: Any, ends: bool = False, *, id: str | None = None) -> Punctuated:
-    """Make a window that a row begins for which a column or condition holds; with ends=True such a row is its last."""
+    """Make a window that a row begins for which a column or condition holds.
+
+    Args:
+        condition: The name of a boolean column, or a condition such as F.col("speed") == 0. A null does not hold.
+        ends: Whether such a row is the last of its own window instead.
+        id: What result rows have as window_id; by default a description.
+
+    >>> punctuated("stop").label, punctuated("stop", ends=True).label
+    ('begun by stop', 'ended by stop')
+    """
     return Punctuated(condition, ends, id)
 
 
 def while_(condition: Any, at_least: Length | RowCount | None = None, *, id: str | None = None) -> While:
-    """Make a window of runs of rows for which a condition holds, at least so long, or of at least so many rows."""
+    """Make a window of consecutive rows for which a condition holds.
+
+    Args:
+        condition: The name of a boolean column, or a Spark expression. A null does not hold.
+        at_least: Keep only runs that last so long, or have so many rows: "3 minutes", mt.rows(3).
+        id: What result rows have as window_id; by default a description.
+
+    >>> while_("fast", at_least="3 minutes", id="fast drive").label
+    'fast drive'
+    """
     return While(condition, at_least, id)
 
 
 def delta(column: Any, distance: float, *, id: str | None = None) -> Delta:
-    """Make a window that ends when a value has moved by more than a distance since the window's first row."""
+    """Make a window that ends when a value has moved by more than a distance since the window's first row.
+
+    Args:
+        column: The name of a numeric column, or a Spark expression.
+        distance: How far the value may move; a move of exactly that far does not end the window.
+        id: What result rows have as window_id; by default a description.
+
+    >>> delta("speed", 20).label
+    'speed within 20'
+    """
     return Delta(column, distance, id)
 
 
 def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
-    """Make a window that ends with the row at which an aggregate over it reaches a bound: mt.until(mt.sum("v"), 9)."""
+    """Make a window that ends with the row at which an aggregate over its rows reaches a bound.
+
+    Args:
+        aggregate: mt.sum, mt.count or mt.max of a column, which must reach the bound or rise above it, or
+            mt.min, which must reach the bound or fall below it.
+        bound: The bound.
+        id: What result rows have as window_id; by default a description.
+
+    >>> from muntin.aggregates.functions import sum
+    >>> until(sum("parcels"), 10).label
+    'until sum(parcels) 10'
+    """
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
         raise QueryError(f"{aggregate!r} is no aggregate{of_window(id)}. Use one such as mt.sum('amount').")
     return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)

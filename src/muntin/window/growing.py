@@ -143,7 +143,13 @@ def _moment(given: object, id: str | None) -> tuple[int, bool]:
 
 
 def cumulating(range: Length, step: Length, *, offset: Length = 0, id: str | None = None) -> Cumulating:
-    """Make a window that grows from a begin, every range, and is given at every step: Flink's CUMULATE.
+    """Make a window that restarts every range, grows, and appears at every step: Flink's CUMULATE.
+
+    Args:
+        range: How long the window grows before it restarts.
+        step: How often it appears; it must divide the range.
+        offset: How far the grid is shifted from 1970-01-01 00:00 UTC.
+        id: What result rows have as window_id; by default a description.
 
     >>> cumulating("1 day", "1 hour", id="today").label
     'today'
@@ -152,7 +158,13 @@ def cumulating(range: Length, step: Length, *, offset: Length = 0, id: str | Non
 
 
 def landmark(since: int | str | date | datetime, step: Length, *, id: str | None = None) -> Landmark:
-    """Make a window that grows from one moment for ever, and is given at every step.
+    """Make a window that grows from one moment for ever, and appears at every step.
+
+    Args:
+        since: The moment: text such as "2024-01-01", a date or a datetime. Without a time zone, it is in that of the
+            session.
+        step: How often the window appears.
+        id: What result rows have as window_id; by default a description.
 
     >>> landmark(since="2024-01-01", step="1 day").label
     'since 2024-01-01/1d'

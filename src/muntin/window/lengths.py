@@ -36,6 +36,9 @@ class RowCount:
 def rows(count: int) -> RowCount:
     """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
 
+    Args:
+        count: How many rows, at least 1.
+
     >>> str(rows(100))
     '100 rows'
     """

@@ -25,6 +25,16 @@ def tumbling(range: float, *slide: Never, offset: float = 0, on: Any, id: str | 
 def tumbling(range: Any, *slide: Never, offset: Any = 0, on: Any = None, id: str | None = None) -> Any:
     """Make a window whose instances follow one another without overlap.
 
+    Args:
+        range: The length: of time ("20 minutes", a timedelta), in rows (mt.rows(100)), or a number with `on`.
+        slide: Not taken; a window with a slide is mt.hopping.
+        offset: How far the grid is shifted from 1970-01-01 00:00 UTC, or from 0 with `on`.
+        on: A numeric column that never falls within a key, by which instances are measured instead of time.
+        id: What result rows have as window_id; by default the length.
+
+    Raises:
+        QueryError: If the range is not positive, or has a unit that does not fit.
+
     >>> tumbling("20 minutes", id="20 min").label, tumbling(RowCount(100)).label, tumbling(10, on="km").label
     ('20 min', '100 rows', '10 km')
     >>> tumbling("1 hour", "5 min")
@@ -61,6 +71,18 @@ def hopping(range: str, slide: RowCount, *more: Never, id: str | None = None) ->
 
 def hopping(range: Any, slide: Any, *more: Never, offset: Any = 0, on: Any = None, id: str | None = None) -> Any:
     """Make a window whose instances begin every slide; slide = range equals tumbling.
+
+    Args:
+        range: The length of an instance: of time, in rows (mt.rows(100)), or a number with `on`.
+        slide: How far apart instances begin, at most the range. If one of range and slide is in rows and the other of
+            time, instances have the last rows every so often, or the last minutes every so many rows.
+        more: Not taken; an offset has to be named.
+        offset: How far the grid is shifted from 1970-01-01 00:00 UTC, or from 0 with `on`.
+        on: A numeric column that never falls within a key, by which instances are measured instead of time.
+        id: What result rows have as window_id; by default range and slide.
+
+    Raises:
+        QueryError: If the slide exceeds the range, or lengths have different units.
 
     >>> hopping("1 hour", "5 minutes").label, hopping(10, 5, on="km").label
     ('1h/5m', '10/5 km')

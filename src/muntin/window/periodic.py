@@ -31,6 +31,12 @@ class Window(Kind):
     The offset is kept modulo the slide, so that equal windows compare equal. The id is a label and takes no part in
     comparisons. Lengths are all durations or all plain ints.
 
+    Args:
+        range: The length of an instance: text, a timedelta, or a plain int for plans without a unit of time.
+        slide: How far apart instances begin; by default the range.
+        offset: How far the grid is shifted.
+        id: A label.
+
     >>> Window(10, 2), Window("1 hour", "5 minutes")
     (Window(10, 2), Window('1h', '5m'))
     >>> Window(20, 20, 25) == Window(20, 20, 5)

@@ -96,6 +96,12 @@ def session_window(
 ) -> Session:
     """Make a window of sessions: a gap in time ends one, and so does its longest length.
 
+    Args:
+        gap: The time without rows after which a session ends. A row exactly one gap later still belongs to it.
+        longest: The longest that a session may last; without it, sessions may be of any length.
+        aligned: Whether `longest` is looked at only at its multiples on the clock, as in Azure Stream Analytics.
+        id: What result rows have as window_id; by default a description.
+
     >>> session_window("30 minutes", longest="4 hours", id="visits").label
     'visits'
     """

@@ -38,9 +38,17 @@ def plan(
 ) -> Plan:
     """Plan how windows are evaluated together, without Spark.
 
-    The rate is in events per unit of time: per plain unit for windows made of ints, per the longest unit that divides
-    all lengths for windows made of durations, or whatever a text such as '100/s' says. Costs are counted over the least
-    common multiple of the ranges as in the paper, over another length, or in the steady state with horizon='steady'.
+    Args:
+        windows: Periodic windows, as objects or text: "20 minutes, 1 hour every 5 minutes".
+        aggregate: An aggregate, the name of a function, or several of either; they decide what may be combined.
+        rate: Events per unit of time and key: per plain unit for windows made of ints, per the longest unit that
+            divides all lengths for windows made of durations, or what a text such as "100/s" says.
+        algorithm: "best", "optimal" (for up to ten windows), "factor", "shared" or "independent".
+        horizon: Over which length costs are counted: by default the least common multiple of the ranges, as in the
+            paper; another length, or "steady" for the steady state.
+
+    Raises:
+        QueryError: If a window is not periodic, or windows have different units.
 
     >>> from muntin.window import tumbling
     >>> p = plan([tumbling(20), tumbling(30), tumbling(40)], "min")

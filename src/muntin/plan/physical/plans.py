@@ -50,7 +50,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PhysicalPlan(Shown):
-    """The groups of windows, each with the shape that it runs in, and what else was weighed."""
+    """The groups of windows, each with the shape that it runs in, and what else was weighed: what mt.explain gives.
+
+    Example:
+        ```python
+        plan = mt.explain(readings, "ts", "device", "10 minutes, 1 hour", mt.avg("temperature"))
+        print([group.shape.name for group in plan.groups], round(plan.cost / 1e6, 2), "core-seconds")
+        print(plan.to_mermaid())
+        ```
+    """
 
     groups: tuple[Group, ...]
     strategy: str

@@ -70,7 +70,14 @@ class RollingShape(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RollingPlan(Shown):
-    """How a rolling query is evaluated, and what else was weighed."""
+    """How a rolling query is evaluated, and what else was weighed: what mt.explain_rolling gives.
+
+    Example:
+        ```python
+        plan = mt.explain_rolling(readings, "ts", "device", ["10 minutes", "1 hour"], mt.avg("temperature"))
+        print(plan.shape.name, plan.frames)
+        ```
+    """
 
     shape: RollingShape
     strategy: str

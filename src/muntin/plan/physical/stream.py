@@ -90,7 +90,17 @@ STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamPlan(Shown):
-    """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed."""
+    """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed.
+
+    mt.explain gives it for a stream.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        plan = mt.explain(stream, "ts", "device", "10 minutes", mt.count(), watermark="5 minutes")
+        print(plan.shape.name, [state.rows for state in plan.states])
+        ```
+    """
 
     windows: tuple[Any, ...]
     """Windows of the kinds that the shape reads: periodic ones, or, where rows are in order, any."""

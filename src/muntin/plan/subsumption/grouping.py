@@ -30,7 +30,12 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Subsumption(Shown):
-    """Windows in groups, each evaluated from one state; a change gives a new grouping."""
+    """Windows in groups, each evaluated from one state: what mt.subsume gives; a change gives a new grouping.
+
+    >>> grouping = subsume("1 hour every 5 minutes, 1 day every 1 hour")
+    >>> len(grouping.groups), len(grouping.embed(Window("90 minutes", "7 minutes")).groups)
+    (1, 2)
+    """
 
     groups: tuple[Group, ...]
     method: SubsumeMethod
@@ -104,8 +109,11 @@ def subsume(windows: Windows, method: SubsumeMethod = "exact") -> Subsumption:
     """Put windows into groups that are evaluated from one state each, as long as the longest range in the group.
 
     A window fits below another if it is not longer, and ends whenever the other does. Where the ranges are equal, the
-    other one rides: it is given every so many results. The exact method makes the fewest groups possible; the heuristic
-    is the subsumption paper's sweep. Repeated windows are answered once.
+    other one rides: it takes every so many results. Repeated windows are answered once.
+
+    Args:
+        windows: Periodic windows, as objects or text.
+        method: "exact" makes the fewest groups possible; "heuristic" is the subsumption paper's sweep.
 
     >>> grouping = subsume([Window(6, 2), Window(12, 4), Window(12, 2), Window(20, 4)])
     >>> [level.windows for group in grouping.groups for level in group.levels]

@@ -39,21 +39,39 @@ def join(
 ) -> DataFrame:
     """Give the pairs of rows with equal keys that are near each other in time, for many ranges or windows at once.
 
-    within=["1 hour", "1 day"] gives every pair at most so far apart, once, with the shortest range that holds it in the
-    column within; both ends belong to a range, as in Spark's BETWEEN. With direction="forward" the right row is at or
-    after the left one. windows=[…] gives every pair of rows in one instance of a window, once for each instance, with
-    window_id and window. how="left" also keeps left rows, or left rows in an instance, that have no partner.
-
     The result has the keys once, then the other columns of the left side and of the right; names that both have get
-    left_ and right_ before them. Null keys have no partner, and neither have rows without a time.
+    left_ and right_ before them. Null keys have no partner, and neither have rows without a time. Streams need
+    watermarks on both times.
 
-    With windows, aggregates=[mt.count(), mt.sum("right.amount")] gives aggregates of the pairs of every instance and
-    key. Most are had from aggregates of each side, and no pair is made.
+    Args:
+        left: The rows of one side, a batch or a stream.
+        right: The rows of the other side.
+        on: The key columns, which both sides have.
+        left_time: The column of event time on the left.
+        right_time: The column of event time on the right.
+        within: One range or several: every pair at most so far apart appears once, with the shortest range that holds
+            it in the column `within`. Both ends belong to a range, as in Spark's BETWEEN.
+        windows: One periodic window or several, instead of `within`: every pair in one instance appears once for each
+            instance, with window_id and window.
+        how: "inner", or "left", which also keeps left rows, or left rows in an instance, that have no partner.
+        direction: With `within`, "both", or "forward" for right rows at or after the left one.
+        aggregates: With `windows`, aggregates of the pairs of every instance and key: mt.sum("right.amount"). Most
+            follow from aggregates of each side, and no pair is made.
+        strategy: "auto", "keys" (all rows of a key meet) or "stretches" (those of a key in a stretch of time).
+        most_pairs: Where more result rows are expected, a MuntinWarning says how many; None leaves the estimate out.
 
-    Where more than most_pairs rows are to be expected, a MuntinWarning says how many before any of them is computed;
-    the first rows of both sides tell, and None leaves the look at them out. They also tell how rows meet: all of a key,
-    or those of a key in a stretch of time, which strategy="keys" and "stretches" ask for. Streams need watermarks on
-    both times.
+    Raises:
+        QueryError: If both or neither of `within` and `windows` are given, or a column is missing.
+
+    Example:
+        ```python
+        from pyspark.sql import functions as F
+
+        hot = readings.where("state = 'hot'").select("device", "ts", "temperature")
+        ok = readings.where("state = 'ok'").select("device", F.col("ts").alias("later"))
+        pairs = mt.join(hot, ok, "device", "ts", "later", within=["10 minutes", "1 hour"], direction="forward")
+        pairs.show(3)
+        ```
     """
     check_frame(left, "left")
     check_frame(right, "right")

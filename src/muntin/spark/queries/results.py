@@ -32,13 +32,20 @@ class Stream:
 
 
 class Results(Mapping[str, DataFrame]):
-    """The DataFrame of every query by its name.
+    """The DataFrame of every query by its name, as mt.evaluate and mt.sql give them.
 
     What queries of a batch have in common is materialised once, by the first of them that is used, and released with
     `release()`, at the end of a `with` block, or when this object is gone. A DataFrame that is used after that is still
-    right, and evaluated anew.
+    right, and is evaluated again.
 
     A stream is started with `start`: one query, one read, and a sink for each of the queries.
+
+    Example:
+        ```python
+        queries = [mt.Query("ts", key, "1 hour", mt.count(), name=key) for key in ("device", "region")]
+        with mt.evaluate(readings, queries) as results:
+            print(list(results), results["device"].count())
+        ```
     """
 
     def __init__(
@@ -92,10 +99,18 @@ class Results(Mapping[str, DataFrame]):
     ) -> StreamingQuery:
         """Start all queries of a stream as one, with a sink for each query whose rows are wanted.
 
-        A sink is a function of the rows and the number of a micro-batch, as foreachBatch takes it, or a folder, in
-        which every micro-batch has a place of its own (mt.UpsertTable). A micro-batch that comes again after a failure
-        comes with the same number and rows. The trigger is what DataStreamWriter.trigger takes, such as
-        {"processingTime": "10 seconds"} or {"availableNow": True}.
+        A micro-batch that is repeated after a failure comes with the same number and rows.
+
+        Args:
+            sinks: By the name of a query, a function of the rows and the number of a micro-batch, as foreachBatch takes
+                it, or a folder, in which every micro-batch has a place of its own (mt.UpsertTable).
+            checkpoint: The folder of the checkpoint.
+            trigger: What DataStreamWriter.trigger takes, such as {"processingTime": "10 seconds"} or {"availableNow":
+                True}.
+            name: The name of the streaming query.
+
+        Raises:
+            QueryError: If the input is no stream, or a sink is for no query.
         """
         if self._stream is None:
             raise QueryError("the input is no stream, so there is nothing to start. Use the DataFrames of the results.")

@@ -46,13 +46,33 @@ def evaluate(
 ) -> Results:
     """Evaluate many queries over one input together, although windows, aggregates, filters and keys differ.
 
-    The result gives every query its own DataFrame, by its name, with the rows that the query has alone. In batch, the
-    strategy is "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions on what is
-    lifted, for each set of keys), "fragments" (rows are aggregated once, and queries merge what they count) or
-    "branches" (rows go to Python once, and are sliced there for every filter and set of keys).
+    The result gives every query its own DataFrame, by its name, with the rows that the query has alone. A stream is one
+    query with one read: call `start` on the result, with a sink for every query.
 
-    A stream is one query with one read: call `start` on the result, with a sink for every query. Its options are those
-    of mt.aggregate.
+    Args:
+        df: The events, a batch or a stream.
+        queries: The queries: a list of mt.Query, or an mt.QuerySet.
+        strategy: "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions on what is
+            lifted, for each set of keys), "fragments" (rows are aggregated once, and queries merge what they count) or
+            "branches" (rows go to Python once, and are sliced there for every filter and set of keys).
+        statistics: What is known of the input, which saves the small job that samples it.
+        watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
+            input.
+        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
+        output: The mode that the result will be written in, "append" or "update".
+        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
+        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
+            "auto" keeps its shape. Without it, Spark compares when the query starts.
+
+    Example:
+        ```python
+        queries = [
+            mt.Query("ts", "device", "10 minutes, 1 hour", mt.avg("temperature"), name="devices"),
+            mt.Query("ts", "region", "1 hour", mt.max("temperature"), where="state = 'hot'", name="hot regions"),
+        ]
+        with mt.evaluate(readings, queries) as results:
+            results["hot regions"].show(3)
+        ```
     """
     asked = _checked(df, queries, strategy, statistics)
     options = {"watermark": watermark, "late": late, "output": output, "future": future, "checkpoint": checkpoint}

@@ -34,11 +34,31 @@ def rolling(
     """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
 
     A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
-    events of the same time. rows=[100] means ROWS BETWEEN 99 PRECEDING AND CURRENT ROW. The result has the input's
-    columns and rows, and a column such as sum_1h or sum_100rows for every aggregate and range. The strategy is "auto"
-    (by cost), "independent" (plain Spark) or "kernel", where what no kernel knows goes the plain way; explain_rolling
-    says which and why. Statistics, if given, save the small job that the input is sampled with; a batch DataFrame of
-    the same columns is measured instead.
+    events of the same time. The result has the input's columns and rows, and a column such as sum_1h or sum_100rows for
+    every aggregate and range.
+
+    Args:
+        df: The events, a batch.
+        time: The column of event time, by name or as an expression.
+        by: The keys: one column or several; none means one group.
+        ranges: One length of time or several: "1 hour", ["1 hour", "30 days"].
+        aggregates: One aggregate or several, as in mt.aggregate.
+        rows: One number of rows or several: 100 means ROWS BETWEEN 99 PRECEDING AND CURRENT ROW.
+        strategy: "auto" (by cost), "independent" (plain Spark) or "kernel"; plain Spark still evaluates
+            what no kernel can.
+        statistics: What is known of the input, or a batch DataFrame that is measured instead; saves the sampling job.
+
+    Raises:
+        QueryError: If a result would have the name of an input column, say.
+        UnsupportedError: If the input is a stream, or neither Spark nor a kernel evaluates an aggregate over
+            such ranges (a sketch).
+
+    Example:
+        ```python
+        payments = spark.read.parquet("payments")
+        features = mt.rolling(payments, "ts", "card", ["1 hour", "1 day"], [mt.sum("amount"), mt.count()], rows=10)
+        features.show(3)
+        ```
     """
     request, plan = _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)
     log_plan(plan)
@@ -58,7 +78,24 @@ def explain_rolling(
     strategy: RollingStrategy = "auto",
     statistics: Statistics | DataFrame | None = None,
 ) -> RollingPlan:
-    """Give the plan that mt.rolling would run: print it, or look into it."""
+    """Give the plan that mt.rolling would run: print it, or look into it.
+
+    Args:
+        df: The events.
+        time: The column of event time.
+        by: The keys.
+        ranges: One length of time or several.
+        aggregates: One aggregate or several.
+        rows: One number of rows or several.
+        strategy: "auto", "independent" or "kernel".
+        statistics: What is known of the input, or a batch DataFrame that is measured instead.
+
+    Example:
+        ```python
+        payments = spark.read.parquet("payments")
+        print(mt.explain_rolling(payments, "ts", "card", "1 day", mt.sum("amount")))
+        ```
+    """
     return _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)[1]
 
 

@@ -32,12 +32,31 @@ def sql(
 ) -> Any:
     """Run SQL over windows: a DataFrame for one statement, a mapping of names to DataFrames for several.
 
-    The dialect is "azure" (Stream Analytics), "spark" or "flink", told by the text if it is not given. Tables are the
-    DataFrames given by keyword, as in events=df, and those of Spark's catalog. Statements over one input are evaluated
-    together; one that is not about windows runs as plain Spark. An instance has its end and not its start, "(]", in
-    Azure's dialect, and its start, "[)", in the others, unless boundaries says which.
+    Statements over one input are evaluated together; one that is not about windows runs as plain Spark. A stream gives
+    a stream.
 
-    A stream gives a stream. Its watermark is that of the source, or the one given.
+    Args:
+        text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
+        spark: The session; by default that of a source, or the active one.
+        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
+        boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
+            Azure's dialect and "[)" in the others.
+        watermark: How late the rows of a stream may be, if it has no watermark of its own.
+        strategy: How windows are evaluated, as in mt.evaluate.
+        sources: The tables, DataFrames by keyword; other names are those of Spark's catalog.
+
+    Raises:
+        QueryError: If the text is wrong; the message points to the place.
+
+    Example:
+        ```python
+        coldest = mt.sql(
+            "SELECT device, System.Timestamp() AS until, MIN(temperature) AS low FROM readings TIMESTAMP BY ts "
+            "GROUP BY device, Windows(TumblingWindow(minute, 20), TumblingWindow(minute, 30))",
+            readings=readings,
+        )
+        coldest.show(3)
+        ```
     """
     with quietly():
         results = _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
@@ -58,6 +77,22 @@ def explain_sql(
     """Give the plan that mt.sql would run: print it, draw it, or look into it.
 
     It says which statements share an input, how that is evaluated, and which run as plain Spark, and why.
+
+    Args:
+        text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
+        spark: The session; by default that of a source, or the active one.
+        dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
+        boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
+            Azure's dialect and "[)" in the others.
+        watermark: How late the rows of a stream may be, if it has no watermark of its own.
+        strategy: How windows are evaluated, as in mt.evaluate.
+        sources: The tables, DataFrames by keyword; other names are those of Spark's catalog.
+
+    Example:
+        ```python
+        text = "SELECT device, count(*) FROM readings GROUP BY device, window(ts, '10 minutes')"
+        print(mt.explain_sql(text, readings=readings))
+        ```
     """
     with quietly():
         return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).plan()

@@ -24,9 +24,12 @@ SLICES = "slices"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an operator keeps: the open instances of windows of one length, or slices.
+    """What an operator keeps: the open instances of windows of one length, or slices. mt.state gives it.
 
     Packed slices are counted for every window that still needs them, and once more for all together.
+
+    >>> print(Kept(operator=0, name="1h", rows=1200))
+    1h 1,200
     """
 
     operator: int
@@ -43,6 +46,18 @@ def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept,
 
     Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
     ids. Operators that are not Muntin's are left out.
+
+    Args:
+        checkpoint: The folder of the checkpoint; its query may be running.
+        spark: The session to read with; by default the active one.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "10 minutes", mt.count(), watermark="5 minutes")
+        out.writeStream.option("checkpointLocation", "state").start("counts").processAllAvailable()
+        print(*mt.state("state", spark), sep="; ")
+        ```
     """
     session = spark or SparkSession.getActiveSession()
     if session is None:

@@ -53,7 +53,13 @@ class OperatorState:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A query's progress: sums over the micro-batches that Spark remembers, and the state after the last one."""
+    """A query's progress: sums over the micro-batches that Spark remembers, and the state after the last one.
+
+    mt.progress gives it.
+
+    >>> print(Progress(5, rows_in=7, rows_out=31, late=2, state=(), watermark=None, milliseconds=1750))
+    5 micro-batches, 7 rows in, 31 out, 2 late, state 0, watermark none yet, last 1.75 s
+    """
 
     batches: int
     rows_in: int
@@ -129,9 +135,21 @@ def progress(
     query: StreamingQuery | StreamingQueryProgress | Iterable[StreamingQueryProgress],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Progress:
-    """Sum up how far a query is; takes the query, or what its recentProgress, lastProgress or a listener gave.
+    """Sum up how far a query is.
 
-    With the checkpoint, state is told by window, too; that is read by a Spark job of its own, as in mt.state.
+    Args:
+        query: The query, or what its recentProgress, lastProgress or a listener gave.
+        checkpoint: The query's checkpoint, to tell state by window, too; that is read by a Spark job of its own, as in
+            mt.state.
+
+    Example:
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "10 minutes", mt.count(), watermark="5 minutes")
+        query = out.writeStream.option("checkpointLocation", "state").start("counts")
+        query.processAllAvailable()
+        print(mt.progress(query))
+        ```
     """
     if checkpoint is not None:
         return replace(progress(query), windows=state(checkpoint))

@@ -37,7 +37,11 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Weave:
-    """Windows in trees that share partials, and what that costs by the model."""
+    """Windows in trees that share partials, and what that costs by the model: what mt.weave gives.
+
+    >>> weave("6m/2m, 8m/4m, 9m/3m", "panes").trees
+    ((Window('6m', '2m'), Window('8m', '4m')), (Window('9m', '3m'),))
+    """
 
     trees: tuple[tuple[Window, ...], ...]
     cost: float
@@ -92,9 +96,16 @@ def weave(
     """Decide which windows share slices, for final aggregation by a technique.
 
     Sharing saves a pass over the input and adds the edges of each window to those of all others in its tree. Repeated
-    windows are answered once. The techniques are panes, flatfat, flatfit, slickdeque_inv and slickdeque_non_inv; the
-    rate is as in plan. tri_weave charges a tree for every partial of the whole set instead of for every event,
-    tri_weave_b for those between its own edges (docs/decisions/0007-triweave-cost.md).
+    windows are answered once.
+
+    Args:
+        windows: Periodic windows, as objects or text.
+        technique: "panes", "flatfat", "flatfit", "slickdeque_inv" or "slickdeque_non_inv".
+        rate: Events per unit of time, as in mt.plan.
+        algorithm: "weave_share", "no_share", "max_share", "exhaustive" (for up to ten windows), or "tri_weave", which
+            charges a tree for every partial of the whole set instead of for every event; "tri_weave_b" charges it for
+            those between its own edges (docs/decisions/0007-triweave-cost.md).
+        form: "repaired", or "printed" for the paper's formulas.
 
     >>> woven = weave([Window(6, 2), Window(8, 4), Window(9, 3)], "panes")
     >>> woven.cost, woven.trees

@@ -1,0 +1,55 @@
+"""What can be seen of the documents without Spark: what their blocks are, and where their links lead."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import muntin as mt
+from tests.documents import GENERATED, LANGUAGES, ROOT, RUN, Block, blocks, pages
+
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+DOCUMENTS = [*pages(), GENERATED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_has_a_language(page: Path) -> None:
+    for block in blocks(page.read_text(encoding="utf-8")):
+        assert block.language in LANGUAGES, f"line {block.line}: use one of {LANGUAGES}"
+        assert block.reason is None or block.language in RUN, f"line {block.line}: only code is run"
+
+
+@pytest.mark.parametrize(
+    ("page", "block"),
+    [(page, block) for page in pages() for block in blocks(page.read_text(encoding="utf-8")) if block.reason],
+    ids=lambda value: value.name if isinstance(value, Path) else f"line {value.line}",
+)
+def test_code_that_is_not_run_says_why(page: Path, block: Block) -> None:
+    """List such code: pytest -rs shows it."""
+    assert block.reason
+    assert len(block.reason.split()) > 2, f"{page.name}, line {block.line}: say why it cannot run"
+    pytest.skip(f"{page.name}, line {block.line}: not run: {block.reason}")
+
+
+def anchors(page: Path) -> set[str]:
+    """Give what GitHub and the site call the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", DOCUMENTS, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for path, anchor in LINK.findall(text):
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), path
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{path}#{anchor}"
+
+
+def test_the_api_pages_have_every_public_name() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs/api").glob("*.md"))
+    assert sorted(re.findall(r"^::: muntin\.(\w+)$", text, re.MULTILINE)) == sorted(set(mt.__all__) - {"__version__"})
