@@ -15,8 +15,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 GENERATED = ROOT / "docs/benchmarks.md"
+ELSEWHERE = (ROOT / "docs/kafka.md",)
+"""Pages whose blocks tests of their own run: this one is run by tests/kafka, against a broker."""
 RUN = ("python", "sql", "sh")
-LANGUAGES = (*RUN, "pycon", "text", "toml", "mermaid")
+LANGUAGES = (*RUN, "pycon", "text", "toml", "yaml", "mermaid")
 
 FENCE = re.compile(
     r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n+)?"

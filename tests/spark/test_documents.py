@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 import muntin as mt
 from muntin.cli import main
 from muntin.plan.show.gallery import EXAMPLES, RIDES, TIMES, micros
-from tests.documents import ROOT, RUN, Block, blocks, pages
+from tests.documents import ELSEWHERE, ROOT, RUN, Block, blocks, pages
 from tests.spark.patience import PAUSES, TOO_SLOW
 
 SHOWN_ONLY = ("bench", "demo", "pictures")
@@ -139,7 +139,7 @@ def run_patiently(text: str, spark: SparkSession, data: Path, at: Path, name: st
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in pages() if code_blocks(page.read_text(encoding="utf-8"))],
+    [page for page in pages() if page not in ELSEWHERE and code_blocks(page.read_text(encoding="utf-8"))],
     ids=lambda page: page.relative_to(ROOT).with_suffix("").as_posix(),
 )
 def test_blocks_run_and_print_what_stands_below_them(

@@ -34,9 +34,12 @@ def split_late(results: LateSink, late: LateSink) -> Writing:
     has them once, and a function has to see to that by the number. The results are written first.
 
     Example:
-        >>> out = mt.aggregate(readings, …, watermark="10 minutes", late_rows=True)  # doctest: +SKIP
-        >>> out.writeStream.foreachBatch(mt.split_late("windows", "late")).start()  # doctest: +SKIP
-
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        out = mt.aggregate(stream, "ts", "device", "1 hour", mt.count(), watermark="10 minutes", late_rows=True)
+        writer = out.writeStream.foreachBatch(mt.split_late("windows", "late"))
+        writer.option("checkpointLocation", "state").start().processAllAvailable()
+        ```
     """
     write_results, write_late = _writing(results, "results"), _writing(late, "late")
 

@@ -21,7 +21,15 @@ from muntin.spark.stream.progress import progress
 
 
 class Listening:
-    """What mt.listen gives: the metrics so far, and a way to stop; a with block stops at its end."""
+    """What mt.listen gives: the metrics so far, and a way to stop; a with block stops at its end.
+
+    Example:
+        ```python
+        listening = mt.listen(spark)
+        print(listening.text())
+        listening.stop()
+        ```
+    """
 
     def __init__(self, spark: SparkSession, counts: Counts, endpoint: Endpoint | None) -> None:
         self._spark, self._counts, self._endpoint = spark, counts, endpoint
@@ -72,10 +80,13 @@ def listen(spark: SparkSession, *, port: int | None = None, host: str = "127.0.0
     Connect the listener runs in the client, and hears nothing while the client is away.
 
     Example:
-        >>> with mt.listen(spark, port=0) as listening:  # doctest: +SKIP
-        ...     query = mt.aggregate(readings, …, watermark="10 minutes").writeStream.start()
-        ...     print(listening.url)
-
+        ```python
+        stream = spark.readStream.schema(readings.schema).parquet("readings")
+        counts = mt.aggregate(stream, "ts", "device", "1 hour", mt.count(), watermark="10 minutes")
+        with mt.listen(spark, port=0) as listening:
+            counts.writeStream.format("noop").option("checkpointLocation", "state").start().processAllAvailable()
+            print(listening.url)
+        ```
     """
     if not hasattr(spark, "streams"):
         raise QueryError(f"{spark!r} is no session. Use mt.listen(spark), with spark = mt.session() or your own.")
