@@ -24,10 +24,12 @@ smoke: $(READY) java
 
 # All supported versions of Spark, and of Python as far as they are installed; about three minutes each, the first time.
 versions:
-	for spark in 4.0 4.1 4.2 4.3; do $(MAKE) smoke RECORD=1 SPARK=$$spark || exit 1; done
+	failed=; \
+	for spark in 4.0 4.1 4.2 4.3; do $(MAKE) smoke RECORD=1 SPARK=$$spark || failed=1; done; \
 	for python in python3.12 python3.13; do \
-	  if tools/python $$python > /dev/null; then $(MAKE) smoke RECORD=1 PYTHON=$$python || exit 1; fi; done
-	.venv/bin/python -m tests.versions
+	  if tools/python $$python > /dev/null; then $(MAKE) smoke RECORD=1 PYTHON=$$python || failed=1; fi; done; \
+	.venv/bin/python -m tests.versions; \
+	test -z "$$failed"
 
 check: $(READY)
 	$(BIN)/ruff format --check .
