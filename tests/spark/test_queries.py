@@ -124,7 +124,7 @@ def test_the_plan_says_who_shares_what(spark: SparkSession) -> None:
         mt.Query("ts", "region", "1 hour", mt.median("v"), name="medians"),
     ]
     many = mt.Statistics(10_000_000, keys=100, span="1 day")
-    for way in ("fragments", "conditions"):
+    for way in ("fragments", "conditions", "branches"):
         plan = mt.explain(df, queries, strategy=way, statistics=many)
         assert [(share.way, len(share.queries)) for share in plan.shares] == [(way, 2), ("apart", 1)]
         text = plan.explain()
