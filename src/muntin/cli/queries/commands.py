@@ -15,7 +15,7 @@ from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 @click.command("run")
 @run_options
 def run_command(**given: Any) -> None:
-    r"""Run the SQL statements of FILE together, and write or print their results.
+    """Run the SQL statements of FILE together, and write or print their results.
 
     FILE is - for standard input. Ctrl-C stops a stream; the same command goes on with it.
 
@@ -23,7 +23,7 @@ def run_command(**given: Any) -> None:
     muntin run queries.sql --input events=events.parquet
     muntin run queries.sql --input events=events/ --output out/ --format csv
     muntin run queries.sql --input events=arriving/ --output out/ --stream
-    """
+    """  # noqa: D301 - click wants the character itself
     asked = Run(**given)
     with logged(asked.verbose), all_errors_as_messages(asked.debug):
         from muntin.cli.queries.running import run
