@@ -66,7 +66,6 @@ def spark(store: Store) -> Iterator[SparkSession]:
         "spark.hadoop.fs.s3a.endpoint": store.endpoint,
         "spark.hadoop.fs.s3a.endpoint.region": "us-east-1",
         "spark.hadoop.fs.s3a.path.style.access": True,
-        "spark.hadoop.fs.s3a.connection.expect.continue": False,  # Moto does not know it
         "spark.hadoop.fs.s3a.access.key": NAME,
         "spark.hadoop.fs.s3a.secret.key": PASSWORD,
     }
