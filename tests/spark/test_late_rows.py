@@ -21,7 +21,8 @@ from tests.spark.streams import BEGIN, ROCKS_DB, Event, Replay, events
 
 DELAY = 5
 LONGEST = 60
-WINDOWS = ["10 s", "1 minute", "30 s every 10 s"]
+WINDOWS = ["10 s", "20 s", "1 minute"]
+"""The longest window of a row ends last of all."""
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ def test_plain_spark_drops_the_same_rows(rocks: SparkSession, tmp_path: Path) ->
     of_file = {v: number for number, rows in enumerate(files) for _, _, v in rows}
     late = rocks.read.parquet(str(tmp_path / "late")).collect()
     groups = {(of_file[row["v"]], row["k"], seconds(row["ts"]) // LONGEST) for row in late}
-    assert len(groups) == dropped > 5
+    assert len(groups) == dropped > 2
 
 
 def test_late_rows_may_be_asked_for_at_a_restart(rocks: SparkSession, tmp_path: Path) -> None:
@@ -159,7 +160,8 @@ def test_late_rows_may_be_asked_for_at_a_restart(rocks: SparkSession, tmp_path: 
     plain = BatchFolder(tmp_path / "results")
     for place, late_rows in ((0, False), (2, True), (4, False)):
         replay.add(*(events(*rows) for rows in files[place : place + 2]))
-        out = mt.aggregate(replay.stream, **asked("columnar"), strategy="columnar", late_rows=late_rows)
+        query = asked("columnar") | {"windows": "10 s"}
+        out = mt.aggregate(replay.stream, **query, strategy="columnar", late_rows=late_rows)
         run_to_the_end(out, tmp_path / "checkpoint", sink if late_rows else plain.write)
     written = {row["v"] for row in rocks.read.parquet(str(tmp_path / "late")).collect()}
     assert written
@@ -180,7 +182,7 @@ def test_what_has_no_late_rows_says_what_to_do(rocks: SparkSession, tmp_path: Pa
         mt.aggregate(replay.stream, **query, output="update")
     with pytest.raises(mt.QueryError, match=r"Sinks are given to mt.split_late"):
         mt.aggregate(replay.stream, **query | {"late_rows": "late"})
-    with pytest.raises(mt.UnsupportedError, match="no kernel knows"):
+    with pytest.raises(mt.UnsupportedError, match=r"median\(v\) has none. Leave late_rows=True out"):
         mt.aggregate(replay.stream, **query | {"aggregates": mt.median("v")})
     renamed = replay.stream.withColumnRenamed("v", "Watermark")
     with pytest.raises(mt.QueryError, match="late rows would have two columns"):

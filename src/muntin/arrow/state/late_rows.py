@@ -47,11 +47,17 @@ class LateJob:
         given: Fingerprint = self.job.fingerprint
         return given
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """The windows, unless a registry has them."""
+        given: tuple[Term, ...] = self.job.terms
+        return given
+
 
 def late_step(job: LateJob, head: Head | None, store: Store, news: News, watermark: int) -> Outcome:
     """Do one step of a bucket, and give back the rows that came too late for all windows."""
     inner = job.job
-    before = head or Head(inner.fingerprint, inner.terms if isinstance(inner, Job) else ())
+    before = head or Head(inner.fingerprint, inner.terms)
     terms = changed(before, news.changes, watermark)
     late, taken = [], []
     for data in news.slices:

@@ -46,7 +46,9 @@ def plan_stream(
     if before := tuple(shape for shape in named if shape.name.lower() in {one.shape for one in kept}):
         named, origin = before, f"the checkpoint's shape {before[0].name.lower()!r}"
     if all(shape in obstacles for shape in named):
-        obstacle = next((one for one in obstacles.values() if one is not UNSEEN), obstacles[named[0]])
+        obstacle = obstacles[named[0]]
+        if others := [one for one in obstacles.values() if options.late_rows and one is not UNSEEN]:
+            obstacle = replace(others[0], remedy="Leave late_rows=True out.")
         raise obstacle.error(f"{origin} {obstacle.reason}. {obstacle.remedy}")
     allowed = [shape for shape in named if shape not in obstacles]
     if statistics is None:
