@@ -239,3 +239,11 @@ def test_the_readme_says_what_was_measured() -> None:
     (dense,) = [row["contenders"] for row in stream["rows"] if row["setting"] == "dense, 20 tumbling"]
     told = f"Twenty windows over {stream['settings']['events'] / 1e6:g} million events took"
     assert f"{told} 1/{dense['plain']['seconds'] / dense['auto']['seconds']:.0f} of the time" in readme
+    queries = load(RESULTS / "queries.json")
+    faster = {
+        (row["queries"], row["seed"]): row["seconds"]["plain"] / row["seconds"]["auto"] for row in queries["rows"]
+    }
+    assert (
+        f"{rounds[queries['settings']['rounds']]}, a set of a hundred queries is {faster[100, 1]:.1f} times" in readme
+    )
+    assert f"sets of twenty are {faster[20, 1]:.1f} and {faster[20, 2]:.1f} times as fast" in readme
