@@ -151,11 +151,11 @@ def _ways(pricing: Pricing, ones: tuple[One, ...], strategy: str) -> Iterator[tu
         yield "filters in columns", (pricing.conditions(ones),)
     if strategy in ("auto", "fragments"):
         yield "filters in rows", (pricing.fragments(ones, in_rows=True),)
-    if strategy in ("auto", "branches") and (able := tuple(one for one in ones if pricing.at_source(one))):
+    able = tuple(filter(pricing.at_source, ones))
+    if strategy == "branches" or (strategy == "auto" and able):
         rest = tuple(one for one in ones if one not in able)
-        yield "sliced at the source", (pricing.branches(able), *(pricing.best(rest) if rest else ()))
-    if strategy == "branches" and not able:
-        yield APART, tuple(map(pricing.alone, ones))
+        parts = (pricing.branches(able),) if able else ()
+        yield "sliced at the source", (*parts, *(pricing.best(rest) if rest else ()))
     if strategy == "auto":
         by_keys: dict[tuple[str, ...], list[One]] = {}
         for one in ones:
