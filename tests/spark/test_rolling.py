@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import ArithmeticException
 from pyspark.sql import Column, DataFrame, Row, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -21,7 +22,7 @@ import muntin as mt
 from muntin.spark.capabilities import Feature
 from muntin.spark.sessions import ARROW_ROWS
 from tests.spark.cases import LOOSE, equal, quoted, random_events
-from tests.spark.since import since
+from tests.spark.since import HERE, since
 from tests.spark.test_edges import setting
 
 pytestmark = pytest.mark.smoke
@@ -81,6 +82,16 @@ def in_chunks(ranges: Iterable[str]) -> mt.Statistics:
     return mt.Statistics(rows=100, keys=1, span=2 * max(LENGTHS[name] for name in ranges) + 1)
 
 
+def skip_if_spark_refuses(expected: DataFrame) -> None:
+    """Leave a case out that plain Spark cannot evaluate: before 4.3 the correlation with a constant divides by zero."""
+    try:
+        expected.count()
+    except ArithmeticException:
+        if HERE.version.startswith("4.3"):
+            raise
+        pytest.skip(f"Spark {HERE.version} itself divides by zero")
+
+
 @pytest.mark.parametrize("seed", [*range(8), *(pytest.param(s, marks=pytest.mark.long) for s in range(8, 16))])
 def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
     """Random types, keys, ties, nulls, frames; rows in order are only known where times are."""
@@ -92,6 +103,7 @@ def test_same_rows_as_plain_spark(spark: SparkSession, seed: int) -> None:
     frame = frame.where(F.col("ts").isNotNull()) if rows else frame
     named = {asked.name: column for asked, column in zip(aggregates, plain, strict=True)}
     expected = plain_rolling(frame, by, ranges, rows, named).cache()
+    skip_if_spark_refuses(expected)
     with setting(spark, ARROW_ROWS, r.choice(["7", "10000"])):
         ask = partial(mt.rolling, frame, "ts", by, ranges, aggregates, rows=rows)
         assert_same_events(ask(strategy="kernel"), expected, (seed, "kernel"))
