@@ -1,6 +1,6 @@
 """What is written for people runs: docs/kafka.md block by block in an empty folder, and the example.
 
-`pytest tests/kafka/test_documents.py -m kafka --golden` writes below the page's blocks what they print.
+`pytest tests/kafka/test_documents.py -m kafka --long --golden` writes below the page's blocks what they print.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ def page_run(folder: Path, blocks: list[tuple[str, str]]) -> list[str]:
     return [text.rstrip() + "\n" for text in printed[:-1]]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("jars")
 def test_the_page_runs_from_an_empty_folder(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     text = PAGE.read_text(encoding="utf-8")

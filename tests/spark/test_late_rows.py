@@ -136,6 +136,7 @@ def seconds(time: datetime) -> float:
     return (time.replace(tzinfo=UTC) - BEGIN).total_seconds()
 
 
+@pytest.mark.long
 def test_plain_spark_drops_the_same_rows(rocks: SparkSession, tmp_path: Path) -> None:
     """Spark counts what it drops as groups of one micro-batch, key and instance: the late rows make just those."""
     files = late_stream(random.Random(7), 7)
@@ -152,6 +153,7 @@ def test_plain_spark_drops_the_same_rows(rocks: SparkSession, tmp_path: Path) ->
     assert len(groups) == dropped > 2
 
 
+@pytest.mark.long
 def test_late_rows_may_be_asked_for_at_a_restart(rocks: SparkSession, tmp_path: Path) -> None:
     """State is the same with late rows and without, so a query may begin to give them, and end to."""
     files = late_stream(random.Random(11), 6)
