@@ -244,7 +244,8 @@ POINT_TYPES = T.StructType(
 
 def test_columns_come_back_as_they_were(spark: SparkSession) -> None:
     """Whether they are sliced and put together, or filtered, where a key is cut into chunks of time."""
-    with setting(spark, "spark.sql.timeType.enabled", "true"), setting(spark, ARROW_ROWS, "2"):
+    places = setting(spark, "spark.sql.geospatial.enabled", "true")  # Spark 4.1 has them, and leaves them off
+    with places, setting(spark, "spark.sql.timeType.enabled", "true"), setting(spark, ARROW_ROWS, "2"):
         df = spark.range(5).select("id", *(F.expr(text).alias(name) for name, text in CARRIED.items()))
         df = df.withColumn("unique", F.col("id")).withColumn("ts", F.timestamp_micros("id"))
         df = df.withMetadata("flag", {"about": "flags"}).join(spark.createDataFrame(POINTS, POINT_TYPES), "id")
