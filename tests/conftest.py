@@ -32,7 +32,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     chosen = config.getoption("--record")
-    if chosen is None:
+    if chosen is None or hasattr(config, "workerinput"):  # a worker has seen its own share of the tests alone
         return
     count = {name: len(terminalreporter.stats.get(name, ())) for name in ("passed", "skipped", "failed", "error")}
     enter(run_now(chosen, passed=count["passed"], skipped=count["skipped"], failed=count["failed"] + count["error"]))
