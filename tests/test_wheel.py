@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from importlib.metadata import Distribution, PathDistribution, distribution
@@ -14,7 +13,8 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).parent.parent
+from tests.wheels import ROOT, build_wheel
+
 PROGRAM = Path(__file__).with_name("run_readme.py")
 
 pytestmark = pytest.mark.slow
@@ -22,15 +22,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel from a copy of what it is made of: setuptools takes up what earlier builds have left behind."""
-    folder, copy = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("copy")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
-    subprocess.run(command, check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")

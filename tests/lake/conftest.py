@@ -50,13 +50,19 @@ class Lake:
         return f"t{uuid4().hex}" if self.format == "delta" else f"lake.ops.t{uuid4().hex}"
 
 
-@pytest.fixture(scope="session")
-def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
-    format, folder = os.environ.get("MUNTIN_LAKE"), Path(os.environ.get("MUNTIN_JARS", "none"))
-    if format not in ("delta", "iceberg"):
-        pytest.skip("Delta and Iceberg have environments of their own: make test-delta, make test-iceberg")
+def lake_jars() -> Path:
+    """Give the folder with the jars, or skip and say which one cannot be had."""
+    folder = Path(os.environ.get("MUNTIN_JARS", "none"))
     if (folder / "missing").exists():
         pytest.skip((folder / "missing").read_text(encoding="utf-8").strip())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    format, folder = os.environ.get("MUNTIN_LAKE"), lake_jars()
+    if format not in ("delta", "iceberg"):
+        pytest.skip("Delta and Iceberg have environments of their own: make test-delta, make test-iceberg")
     warehouse = str(tmp_path_factory.mktemp("warehouse"))
     settings = PATIENT | EXTENSIONS[format] | {"spark.sql.shuffle.partitions": 2}
     settings |= {

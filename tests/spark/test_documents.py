@@ -24,7 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 import muntin as mt
 from muntin.cli import main
 from muntin.plan.show.gallery import EXAMPLES, RIDES, TIMES, micros
-from tests.documents import ELSEWHERE, ROOT, RUN, Block, blocks, pages
+from tests.documents import ELSEWHERE, ROOT, RUN, Block, blocks, pages, with_output
 from tests.spark.patience import PAUSES, TOO_SLOW
 
 SHOWN_ONLY = ("bench", "demo", "pictures")
@@ -173,12 +173,6 @@ def docstrings() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("name", "text"), [pytest.param(*pair, id=pair[0]) for pair in docstrings()])
 def test_examples_of_docstrings_run(spark: SparkSession, data: Path, tmp_path: Path, name: str, text: str) -> None:
     run_patiently(text, spark, data, tmp_path, f"mt.{name}")
-
-
-def with_output(text: str, block: Block, printed: str) -> str:
-    """Put what a block prints now below it."""
-    code = f"```python\n{block.code}```\n\n```\n"
-    return text.replace(f"{code}{block.output}```", f"{code}{printed}```") if block.output is not None else text
 
 
 def test_pictures_show_the_rows_windows_and_results_of_the_page(spark: SparkSession) -> None:
