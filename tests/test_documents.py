@@ -9,6 +9,7 @@ import pytest
 
 import muntin as mt
 from tests.documents import ELSEWHERE, GENERATED, LANGUAGES, ROOT, RUN, Block, blocks, pages
+from tools.kafka.artifacts import connector
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 DOCUMENTS = [*pages(), GENERATED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
@@ -55,3 +56,14 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_api_pages_have_every_public_name() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs/api").glob("*.md"))
     assert sorted(re.findall(r"^::: muntin\.(\w+)$", text, re.MULTILINE)) == sorted(set(mt.__all__) - {"__version__"})
+
+
+def test_the_walk_through_names_the_jars_that_are_tested() -> None:
+    rules = (ROOT / "tools/lakehouse.mk").read_text(encoding="utf-8").replace("\\\n", "")
+    variables = dict(re.findall(r"^(\w+) := (.*)$", rules, re.MULTILINE))
+    delta = variables["DELTA_JARS"].replace("$(DELTA)", variables["DELTA"]).split()
+    page = (ROOT / "docs/walkthrough.md").read_text(encoding="utf-8")
+    assert re.findall(r"^  ([\w.-]+:[\w.-]+:[\d.]+)", page, re.MULTILINE) == [
+        *connector(variables["DELTA_SPARK"]),
+        *delta,
+    ]
