@@ -38,7 +38,8 @@ def run(broker: Broker) -> None:
     try:
         broker.start()
         print(f"Kafka listens on {broker.servers}. Ctrl-C ends it.", flush=True)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets its background jobs ignore the first
+            signal.signal(ending, signal.default_int_handler)
         signal.pause()
     except KeyboardInterrupt:
         print("Stopping Kafka ...", flush=True)
