@@ -6,6 +6,7 @@ With --long it is followed a second time, and Muntin is installed as the page sa
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pyspark
@@ -40,3 +41,4 @@ def test_the_page_runs_from_an_empty_folder_without_muntin(tmp_path: Path) -> No
     given = tuple(step for step in GIVEN if step != "pip install")
     folder = follow(PAGE, tmp_path, given=given, settings={"PIP_CONSTRAINT": str(constraint)}, golden=False)
     assert list(folder.glob(".venv/lib/python*/site-packages/muntin/__init__.py")), "the page has installed Muntin"
+    shutil.rmtree(folder / ".venv")  # pytest keeps folders for a while, and this is a large one
