@@ -29,11 +29,12 @@ UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 END = "<<end of block>>"
 PROMPT = f"""
 import json, sys
+scope = {{"__name__": "__main__"}}
 for line in sys.stdin:
-    exec(compile(json.loads(line), "page", "exec"), globals())
+    exec(compile(json.loads(line), "page", "exec"), scope)
     print({END!r}, flush=True)
 """
-"""Runs blocks as they come."""
+"""Runs blocks as they come, in a namespace of their own."""
 
 
 @dataclass(slots=True)
