@@ -48,7 +48,7 @@ class Topic:
         """Write events in their order, each to one of the partitions."""
         chosen = list(partitions)
         frame = event_frame(self.spark, rows).withColumn("row", F.monotonically_increasing_id())
-        places = F.array(*map(F.lit, chosen)).getItem((F.col("row") % len(chosen)).cast("int"))
+        places = F.get(F.array(*map(F.lit, chosen)), (F.col("row") % len(chosen)).cast("int"))
         messages = frame.select(F.col("k").alias("key"), value.alias("value"), places.alias("partition"))
         messages.write.format("kafka").options(**{"kafka.bootstrap.servers": self.servers, "topic": self.name}).save()
 
