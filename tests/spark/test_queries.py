@@ -111,7 +111,11 @@ def test_what_queries_have_in_common_is_kept_once_and_released(spark: SparkSessi
     results.release()
     assert kept() == before
     assert _rows(again) == rows["1"]
-    mt.evaluate(df, counts, strategy="conditions")["2"].collect()
+    one = mt.evaluate(df, counts, strategy="conditions")["2"]
+    gc.collect()
+    assert _rows(one) == rows["2"]
+    assert kept() == before + 1, "a DataFrame that somebody holds keeps what it reads"
+    del one
     gc.collect()
     assert kept() == before, "results that nobody holds keep nothing"
 

@@ -35,8 +35,8 @@ class Results(Mapping[str, DataFrame]):
     """The DataFrame of every query by its name, as mt.evaluate and mt.sql give them.
 
     What queries of a batch have in common is materialised once, by the first of them that is used, and released with
-    `release()`, at the end of a `with` block, or when this object is gone. A DataFrame that is used after that is still
-    right, and is evaluated again.
+    `release()`, at the end of a `with` block, or when this object and its DataFrames are gone. A DataFrame that is used
+    after that is still right, and is evaluated again.
 
     A stream is started with `start`: one query, one read, and a sink for each of the queries.
 
@@ -58,6 +58,8 @@ class Results(Mapping[str, DataFrame]):
         self.plan = plan
         """Which queries are evaluated together, and how."""
         self._frames = dict(frames)
+        for frame in self._frames.values():
+            frame._muntin = self  # type: ignore[attr-defined]  # noqa: SLF001 - what is used keeps what it reads
         self._stream = stream
         self._finalizer = weakref.finalize(self, _release, kept)
         self._finalizer.atexit = False  # what is kept goes with the session
