@@ -115,6 +115,20 @@ def _placed(outline: Outline) -> list[_Drawn]:
         if above is not None:
             above.below.append(placed[box])
     drawn = list(placed.values())
+    _spread(drawn)
+    heights = [0] * (1 + max(one.depth for one in drawn))
+    for one in drawn:
+        heights[one.depth] = max(heights[one.depth], one.height)
+    tops = [4]
+    for height in heights:
+        tops.append(tops[-1] + height + _BETWEEN)
+    for one in drawn:
+        one.top = tops[one.depth]
+    return drawn
+
+
+def _spread(drawn: list[_Drawn]) -> None:
+    """Give every box its place from left to right."""
     for one in reversed(drawn):  # children before parents
         one.span = max(one.width + _GAP, sum(child.span for child in one.below))
     for one in drawn:  # parents before children
@@ -126,15 +140,6 @@ def _placed(outline: Outline) -> list[_Drawn]:
         one.middle = one.left + one.span / 2
         if one.below and one.span > _PAGE:  # what is scrolled begins with its roots
             one.middle = max(one.left + (one.width + _GAP) / 2, one.below[0].middle)
-    heights = [0] * (1 + max(one.depth for one in drawn))
-    for one in drawn:
-        heights[one.depth] = max(heights[one.depth], one.height)
-    tops = [4]
-    for height in heights:
-        tops.append(tops[-1] + height + _BETWEEN)
-    for one in drawn:
-        one.top = tops[one.depth]
-    return drawn
 
 
 def _line(parent: _Drawn, child: _Drawn) -> str:
