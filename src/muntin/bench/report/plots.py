@@ -10,6 +10,7 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MultipleLocator
 
 from muntin.bench.record import Row
 from muntin.bench.report.batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
@@ -82,6 +83,7 @@ def speedup_figure(result: Row, path: Path) -> None:
         axes.set_xticks(list(places), [str(row["count"]) for row in rows])
         axes.set(title=f"{family},\n{'tumbling' if tumbling else 'hopping'}", xlabel="windows")
         axes.grid(visible=False, axis="x")
+    panels[0].yaxis.set_major_locator(MultipleLocator(2))
     panels[0].set_ylabel("times as fast as without sharing")
     _key(panels[0], {"Muntin on Spark,\nmeasured": MUNTIN, "the paper's engine,\nas printed": ORANGE})
     save(figure, path)

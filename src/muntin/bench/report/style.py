@@ -90,9 +90,14 @@ def sheet(height: float) -> Figure:
     return Figure(figsize=(WIDTH, height))
 
 
+LONGEST = 84
+"""Characters of a headline that fit into one line."""
+
+
 def headline(figure: Figure, finding: str) -> None:
     """Write above a figure what it shows."""
-    text = fill(finding, 84, break_long_words=False)
+    lines = -(-len(finding) // LONGEST)
+    text = fill(finding, LONGEST if lines == 1 else len(finding) // lines + 8)
     figure.suptitle(text, x=0.012, ha="left", fontsize=10, fontweight="bold")
 
 
