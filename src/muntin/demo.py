@@ -186,7 +186,7 @@ def _show_sql(out: Console, df: DataFrame) -> None:
         for name, frame in results.items():
             with _step(out, f"first rows of {name}"):
                 rows = first_rows(frame.orderBy("until"), 3)
-            show(out, rows, name)
+            show(out, rows)
             out.print()
         print_plan(out, results.plan.explain())
     finally:

@@ -90,7 +90,7 @@ def sheet(height: float) -> Figure:
     return Figure(figsize=(WIDTH, height))
 
 
-LONGEST = 84
+LONGEST = 86
 """Characters of a headline that fit into one line."""
 
 
