@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean, geometric_mean
 from typing import TypeVar
 
@@ -11,6 +11,14 @@ from muntin.bench.report.queries import ratio
 from muntin.bench.report.style import short
 
 Number = TypeVar("Number", int, float)
+
+
+def told(finding: Callable[[Row], str], result: Row) -> str:
+    """Give a finding; nothing as long as rows that it compares are not measured."""
+    try:
+        return finding(result)
+    except (KeyError, ValueError):
+        return ""
 
 
 def speedup_finding(result: Row) -> str:

@@ -26,6 +26,7 @@ from muntin.bench.report.findings import (
     speedup_finding,
     stream_finding,
     subsume_finding,
+    told,
     weave_finding,
 )
 from muntin.bench.report.kernels import THROUGHPUT_FIGURE
@@ -68,7 +69,7 @@ Value = Callable[[Row], float]
 def speedup_figure(result: Row, path: Path) -> None:
     """Draw the mean ratio of plain Spark to Muntin beside the paper's, a panel for every kind of window set."""
     figure = sheet(3.1)
-    headline(figure, speedup_finding(result))
+    headline(figure, told(speedup_finding, result))
     kinds = list(dict.fromkeys((row["family"], row["tumbling"]) for row in result["rows"]))
     panels: Sequence[Axes] = figure.subplots(1, len(kinds), sharey=True)
     for axes, (family, tumbling) in zip(panels, kinds, strict=True):
@@ -94,7 +95,7 @@ def growth_figure(result: Row, path: Path) -> None:
     names = {"plain": "plain Spark", "native": "Muntin, native", "auto": "Muntin, auto"}
     colors = dict(zip(names.values(), (SPARK, ORANGE, MUNTIN), strict=True))
     figure = sheet(3.1)
-    headline(figure, growth_finding(result))
+    headline(figure, told(growth_finding, result))
     parameters = ("events", "windows", "keys")
     panels: Sequence[Axes] = figure.subplots(1, 3, sharey=True)
     for axes, parameter in zip(panels, parameters, strict=True):
@@ -120,7 +121,7 @@ def planning_figure(result: Row, path: Path) -> None:
     """Draw planning time against the number of windows, both on logarithmic scales."""
     colors = {"shared": GREY, "factor": ORANGE, "best": MUNTIN}
     figure = sheet(3.0)
-    headline(figure, planning_finding(result))
+    headline(figure, told(planning_finding, result))
     panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
     titles = {"min": "min, under covered-by semantics", "sum": "sum, under partitioned-by semantics"}
     for axes, (aggregate, title) in zip(panels, titles.items(), strict=True):
@@ -149,7 +150,7 @@ def kernels_figure(result: Row, path: Path) -> None:
         "partials and pointers held, one range": ("one range", "held"),
     }
     figure = sheet(6.6)
-    headline(figure, kernels_finding(result))
+    headline(figure, told(kernels_finding, result))
     grid: Any = figure.subplots(len(measures), 2, sharey="row")
     for line, (label, (setting, value)) in zip(grid, measures.items(), strict=True):
         for axes, operation in zip(line, ("sum", "max"), strict=True):
@@ -172,7 +173,7 @@ def cutty_figure(result: Row, path: Path) -> None:
     }
     colors = dict(zip(CUTTY_NAMES, (GREY, ORANGE, RED, BROWN, SKY, MUNTIN, GREEN), strict=True))
     figure = sheet(6.6)
-    headline(figure, cutty_finding(result))
+    headline(figure, told(cutty_finding, result))
     grid: Any = figure.subplots(len(measures), len(WORKLOADS), sharey="row")
     for line, (label, value) in zip(grid, measures.items(), strict=True):
         for axes, (workload, title) in zip(line, WORKLOADS.items(), strict=True):
@@ -193,7 +194,7 @@ def weave_figure(result: Row, path: Path) -> None:
     techniques = list(dict.fromkeys(row["technique"] for row in rows))
     colors = dict(zip(techniques, (GREY, ORANGE, PURPLE, GREEN, MUNTIN), strict=False))
     figure = sheet(3.4)
-    headline(figure, weave_finding(result))
+    headline(figure, told(weave_finding, result))
     panels: Sequence[Axes] = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, number in zip(panels, numbers, strict=True):
         here = [row for row in rows if row["experiment"] == number]
@@ -215,7 +216,7 @@ def weave_figure(result: Row, path: Path) -> None:
 def rolling_figure(result: Row, path: Path) -> None:
     """Draw time against the rows of a frame."""
     figure = sheet(3.0)
-    headline(figure, rolling_finding(result))
+    headline(figure, told(rolling_finding, result))
     axes = figure.subplots()
     rows = [row for row in result["rows"] if row["part"] == "frames"]
     lines = {
@@ -232,7 +233,7 @@ def rolling_figure(result: Row, path: Path) -> None:
 def stream_figure(result: Row, path: Path) -> None:
     """Draw events per second against the number of tumbling windows, on dense and on sparse streams."""
     figure = sheet(3.4)
-    headline(figure, stream_finding(result))
+    headline(figure, told(stream_finding, result))
     colors = dict(zip(STREAM_NAMES, (SPARK, BROWN, GREEN, ORANGE, PURPLE, MUNTIN), strict=True))
     labels = {name: label if label.startswith("plain") else f"Muntin, {label}" for name, label in STREAM_NAMES.items()}
     panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
@@ -268,7 +269,7 @@ def subsume_figure(result: Row, path: Path) -> None:
     classes = list(dict.fromkeys(row["class"] for row in result["rows"]))
     colors = dict(zip(SUBSUME_METHODS, (ORANGE, MUNTIN, GREEN), strict=True)) | {"each query alone": SPARK}
     figure = sheet(6.0)
-    headline(figure, subsume_finding(result))
+    headline(figure, told(subsume_finding, result))
     grid: Any = figure.subplots(len(measures), len(classes), sharex=True, sharey="row", squeeze=False)
     for line, (label, value) in zip(grid, measures.items(), strict=True):
         for axes, name in zip(line, classes, strict=True):
@@ -296,7 +297,7 @@ def queries_figure(result: Row, path: Path) -> None:
     Thin lines are the sets that were drawn, thick ones their geometric means.
     """
     figure = sheet(3.3)
-    headline(figure, queries_finding(result))
+    headline(figure, told(queries_finding, result))
     throughput, faster = figure.subplots(1, 2)
     colors = dict(zip(QUERIES_NAMES, (SPARK, ORANGE, MUNTIN), strict=True))
     for name, label in QUERIES_NAMES.items():

@@ -95,7 +95,9 @@ LONGEST = 86
 
 
 def headline(figure: Figure, finding: str) -> None:
-    """Write above a figure what it shows."""
+    """Write above a figure what it shows, if that is known."""
+    if not finding:
+        return
     lines = -(-len(finding) // LONGEST)
     text = fill(finding, LONGEST if lines == 1 else len(finding) // lines + 8)
     figure.suptitle(text, x=0.012, ha="left", fontsize=10, fontweight="bold")
