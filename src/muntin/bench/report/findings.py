@@ -28,7 +28,7 @@ def speedup_finding(result: Row) -> str:
         means = [row["ratios"]["auto"]["mean"] for row in result["rows"] if row["count"] == count]
         told.append((count, " to ".join(map(_times, _ends(means)))))
     (few, less), (many, more) = told
-    return f"With {few} windows, Muntin is {less} times as fast as plain Spark; with {many}, {more}"
+    return f"With {few} windows, Muntin is on average {less} times as fast as plain Spark; with {many}, {more}"
 
 
 def growth_finding(result: Row) -> str:
