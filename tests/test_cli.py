@@ -50,6 +50,14 @@ def test_html_and_mermaid_escape_ids() -> None:
     assert '"x"' not in plan.to_mermaid()
 
 
+@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("group", [(), ("bench",), ("windows",)])
+def test_help_lists_every_command_in_full(group: tuple[str, ...], width: str) -> None:
+    result = CliRunner().invoke(main, [*group, "--help"], env={"COLUMNS": width})
+    assert "..." not in result.output.partition("Options:")[2]
+    assert max(map(len, result.output.splitlines())) <= int(width)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

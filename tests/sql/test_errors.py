@@ -119,6 +119,7 @@ def _check_caret(message: str, text: str, place: int) -> None:
     assert first.startswith(f"line {line + 1}, column {column + 1}: ")
     under = caret.index("^") - 2
     whole = text.splitlines()[line]
+    assert len(shown) <= 80
     assert shown[2:].strip("…") in whole
     assert whole[column : column + 5] == shown[2:][under : under + 5] or column == len(whole)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command("demo")
+@click.command("demo", short_help="Try it: windows over an IoT stream, beside plain Spark.")
 @click.option("--rows", default=3_000_000, show_default=True, type=click.IntRange(min=1), help="Events to make.")
 @click.option("--stream", is_flag=True, help="Run the dashboard on a stream instead, and show its progress.")
 def demo_command(rows: int, stream: bool) -> None:

@@ -21,7 +21,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 }
 
 
-@click.command("plan")
+@click.command("plan", short_help="Print the plan for windows, without Spark.")
 @click.argument("windows")
 @click.option(
     "-a",
@@ -45,7 +45,7 @@ def plan_command(
     click.echo(FORMATS[form](forest))
 
 
-@click.command("pictures")
+@click.command("pictures", short_help="Draw every kind of window.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from muntin.cli.failures import errors_as_messages
+from muntin.cli.help import Commands
 from muntin.paths import existing, is_remote
 from muntin.registry import WindowRegistry
 
 
-@click.group("windows")
+@click.group("windows", cls=Commands, short_help="Add, remove and list the windows of a running query.")
 def windows() -> None:
     """Add, remove and list the windows of a running query, kept in the folder REGISTRY.
 
@@ -61,7 +62,7 @@ def _opened(registry: str, only_writer: bool) -> WindowRegistry:
     return WindowRegistry(registry, writers="one" if only_writer else "many")
 
 
-@click.command("state")
+@click.command("state", short_help="Print what a checkpoint keeps for which window.")
 @click.argument("checkpoint")
 def state_command(checkpoint: str) -> None:
     """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
