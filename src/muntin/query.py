@@ -25,7 +25,7 @@ MEASURES = ("window_begin", "window_end")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Aggregates over windows of event time, per key; checked as a whole when it is made.
+    """Aggregates over windows of event time, per key. A query is checked as a whole when you make it.
 
     Args:
         time: The column of event time.
@@ -36,7 +36,7 @@ class Query:
         name: The name of the query among others.
 
     Raises:
-        QueryError: If there is no window or no aggregate, or two results have one name.
+        QueryError: If there is no window or no aggregate, or if two results have the same name.
 
     >>> from muntin import window as w
     >>> from muntin.aggregates import functions as f
@@ -108,7 +108,7 @@ class Query:
         return tuple(dict.fromkeys(column for column in named if isinstance(column, str)))
 
     def check(self, schema: Iterable[str]) -> Query:
-        """Give the query back if a schema has all its columns, and say which are missing if not.
+        """Return the query if a schema has all its columns; otherwise say which are missing.
 
         >>> from muntin import window as w
         >>> from muntin.aggregates import functions as f
@@ -161,7 +161,7 @@ class QuerySet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the queries are called: by their own names, or by their places."""
+        """The names of the queries; a query without a name is called by its position."""
         return tuple(query.name or f"query {place}" for place, query in enumerate(self.queries, start=1))
 
     def __iter__(self) -> Iterator[Query]:
@@ -176,7 +176,7 @@ class QuerySet:
         return tuple(dict.fromkeys(column for query in self.queries for column in query.columns))
 
     def check(self, schema: Iterable[str]) -> QuerySet:
-        """Give the set back if a schema has all columns of all queries."""
+        """Return the set if a schema has all columns of all queries."""
         known = several(schema)
         for query in self.queries:
             query.check(known)

@@ -34,7 +34,7 @@ class RowCount:
 
 
 def rows(count: int) -> RowCount:
-    """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
+    """Make a length in rows of a key, as in mt.tumbling(mt.rows(100)).
 
     Args:
         count: How many rows, at least 1.
