@@ -155,7 +155,7 @@ def test_numbers_in_prose_come_from_result_files() -> None:
     quality = load(RESULTS / "quality.json")["rows"]
     (row,) = [r for r in quality if (r["family"], r["aggregate"], r["rate"]) == ("RandomGen hopping", "min", 1)]
     text = (ROOT / "docs" / "how_it_works.md").read_text(encoding="utf-8")
-    quoted = re.search(r"(\d+\.\d) % dearer than the optimum on average", text)
+    quoted = re.search(r"(\d+\.\d) % more expensive than the optimum on average", text)
     assert quoted is not None
     assert float(quoted[1]) == pytest.approx(100 * (row["factor"]["mean"] - 1), abs=0.05)
 
@@ -171,7 +171,7 @@ def test_the_decision_on_candidates_quotes_the_benchmark() -> None:
     rows = [row for row in load(RESULTS / "quality.json")["rows"] if "ranges to 8" in row["family"]]
     rows = [row for row in rows if (row["aggregate"], row["rate"]) == ("min", 1)]
     worst = max(row["tumbling"]["max"] for row in rows)
-    assert f"up to {100 * (worst - 1):.1f} % dearer" in text
+    assert f"up to {100 * (worst - 1):.1f} % more expensive" in text
     counts = [row["tumbling"]["optimal"] for row in rows]
     assert re.search(rf"optimal in\s+{counts[0]} sets \(slides to 12\) and {counts[1]} sets", text)
 
