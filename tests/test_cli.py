@@ -54,7 +54,7 @@ def test_html_and_mermaid_escape_ids() -> None:
     ("arguments", "message"),
     [
         (("plan", "20 parsecs"), "Error: unknown unit 'parsecs'"),
-        (("plan", ""), "Error: no windows are asked for"),
+        (("plan", ""), "Error: no windows were given"),
         (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
         (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),

@@ -2,7 +2,7 @@
 
     MuntinError
     ├── QueryError        the query is wrong; the message says what would be right
-    ├── UnsupportedError  the query is right but not done here; the message says what to do instead
+    ├── UnsupportedError  the query is valid but not supported here; the message says what to do instead
     └── InternalError     a defect of Muntin; please report it
 
 Errors that Spark raises pass through unchanged. MuntinWarning is the category of all warnings.

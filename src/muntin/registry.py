@@ -104,7 +104,7 @@ class WindowRegistry:
     def path(self) -> Path:
         """The folder, if it is on this machine."""
         if is_remote(self.place):
-            raise UnsupportedError(f"{self!r} is no folder of this machine. Use its `place`.")
+            raise UnsupportedError(f"{self!r} is not a folder of this machine. Use its `place`.")
         return Path(self.place)
 
     def exists(self) -> bool:

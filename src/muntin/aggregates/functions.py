@@ -459,11 +459,11 @@ def user_defined(
     10
     """
     if not isinstance(name, str) or not name:
-        raise QueryError(f"{name!r} is no name of an aggregate. Use a non-empty string.")
+        raise QueryError(f"{name!r} is not an aggregate name. Use a non-empty string.")
     for step in (lift, combine, lower):
         if not callable(step):
             raise QueryError(
-                f"{step!r} in aggregate {name!r} is no function. Give lift, combine and lower as functions."
+                f"{step!r} in aggregate {name!r} is not a function. Give lift, combine and lower as functions."
             )
     function = Function(
         name,

@@ -160,7 +160,7 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Function):
-            raise QueryError(f"{self.function!r} is no aggregate function. Use one such as mt.min('v').")
+            raise QueryError(f"{self.function!r} is not an aggregate function. Use one such as mt.min('v').")
         if len(self.columns) not in self.function.inputs:
             takes = " or ".join(map(str, self.function.inputs))
             raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
@@ -172,7 +172,7 @@ class Aggregate:
     def alias(self, name: str) -> Aggregate:
         """Return the same aggregate under another output name."""
         if not isinstance(name, str) or not name:
-            raise QueryError(f"alias {name!r} is no output name. Use a non-empty string.")
+            raise QueryError(f"alias {name!r} is not an output name. Use a non-empty string.")
         return replace(self, name=name)
 
     def __repr__(self) -> str:

@@ -69,7 +69,7 @@ def distinct(
     check_frame(df)
     items = several(columns)
     if not items:
-        raise QueryError("no columns are asked for. Give at least one, such as columns=['user'].")
+        raise QueryError("no columns were given. Give at least one, such as columns=['user'].")
     together = (*several(by), *items)
     asked = max(time).alias(LATEST)
     source = prepare(df, time, together, windows, asked)

@@ -241,7 +241,7 @@ class Until(Kind):
         check_id(self.id)
         if self.function not in BOUNDED:
             raise UnsupportedError(
-                f"a window until {self.function} reaches a bound is not done{of_window(self.id)}. "
+                f"a window until {self.function} reaches a bound is not supported{of_window(self.id)}. "
                 f"Use {', '.join(f'mt.{name}' for name in BOUNDED)}, or mt.user_window."
             )
         object.__setattr__(self, "bound", number("bound", self.bound, self.id))
@@ -356,5 +356,5 @@ def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
     'until sum(parcels) 10'
     """
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
-        raise QueryError(f"{aggregate!r} is no aggregate{of_window(id)}. Use one such as mt.sum('amount').")
+        raise QueryError(f"{aggregate!r} is not an aggregate{of_window(id)}. Use one such as mt.sum('amount').")
     return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)

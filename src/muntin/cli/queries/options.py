@@ -149,7 +149,7 @@ def trigger_of(text: str | None) -> dict[str, Any]:
         length = parse_duration(text)
     except QueryError as error:
         raise QueryError(
-            f"--trigger {text!r} is no time. Write availableNow, once, or a time: '10 seconds'."
+            f"--trigger {text!r} is not a time. Write availableNow, once, or a time: '10 seconds'."
         ) from error
     return {"processingTime": f"{length // 1000} milliseconds"}
 

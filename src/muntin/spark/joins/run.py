@@ -96,8 +96,8 @@ def join(
         return from_sides(*inputs, by, asked_windows, asked, outer=request.outer)
     if asked and streams:
         raise UnsupportedError(
-            "an aggregate needs the pairs themselves, which is not done on streams. Use count, sum, avg, min, max and "
-            "others of one side, or join with windows= and no aggregates."
+            "an aggregate needs the pairs themselves, which is not supported on streams. Use count, sum, avg, min, max "
+            "and others of one side, or join with windows= and no aggregates."
         )
     _ = request.outputs  # names are checked before any job
     if streams:

@@ -113,7 +113,9 @@ class Results(Mapping[str, DataFrame]):
             QueryError: If the input is not a stream, or if there is no query for a sink.
         """
         if self._stream is None:
-            raise QueryError("the input is no stream, so there is nothing to start. Use the DataFrames of the results.")
+            raise QueryError(
+                "the input is not a stream, so there is nothing to start. Use the DataFrames of the results."
+            )
         if not sinks:
             raise QueryError("no sinks are given, so nobody would have the results. Give one for each query.")
         for unknown in (name for name in sinks if name not in self._frames):

@@ -65,7 +65,7 @@ class UpsertTable:
         """The folder of Parquet files, if it is on this machine."""
         if isinstance(self._kept, BatchFolder):
             return self._kept.path
-        raise UnsupportedError(f"{self!r} is no folder of Parquet files. Read it with read(spark).")
+        raise UnsupportedError(f"{self!r} is not a folder of Parquet files. Read it with read(spark).")
 
     def write(self, rows: DataFrame, batch: int) -> None:
         """Write the rows of a micro-batch; a micro-batch that was written before changes nothing.
