@@ -62,7 +62,7 @@ def test_help_lists_every_command_in_full(group: tuple[str, ...], width: str) ->
     ("arguments", "message"),
     [
         (("plan", "20 parsecs"), "Error: unknown unit 'parsecs'"),
-        (("plan", ""), "Error: no windows are asked for"),
+        (("plan", ""), "Error: no windows were given"),
         (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
         (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),

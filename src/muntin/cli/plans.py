@@ -51,7 +51,7 @@ def plan_command(
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("docs/pictures/windows"),
     show_default=True,
-    help="Folder to write them to.",
+    help="Folder to write the pictures to.",
 )
 def pictures_command(out: Path) -> None:
     """Draw every kind of window, as docs/windows.md shows them."""

@@ -98,5 +98,5 @@ def refuse(at: exp.Expr | int | None, message: str, reason: str = "") -> NoRetur
 
 
 def unsupported(at: exp.Expr | int | None, message: str, reason: str = "") -> NoReturn:
-    """Refuse what is not done here, unless Spark is to run it."""
+    """Refuse what is not supported here, unless Spark is to run it."""
     raise Refused(at, message, reason, UnsupportedError)

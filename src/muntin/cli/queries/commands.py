@@ -17,7 +17,7 @@ from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 def run_command(**given: Any) -> None:
     """Run the SQL statements of FILE together, and write or print their results.
 
-    FILE is - for standard input. Ctrl-C stops a stream; the same command goes on with it.
+    Use - as FILE for standard input. Ctrl-C stops a stream; the same command resumes it.
 
     \b
     muntin run queries.sql --input events=events.parquet
