@@ -184,7 +184,7 @@ def test_user_defined_aggregates_can_say_what_they_allow() -> None:
     [
         (lambda: mt.min(""), "was given '' as a column"),
         (lambda: mt.min(3), "was given 3 as a column"),
-        (lambda: mt.min("v").alias(""), "alias '' is no output name"),
+        (lambda: mt.min("v").alias(""), "alias '' is not an output name"),
         (lambda: mt.percentile("v", 95), "fraction 95 is out of bounds"),
         (lambda: mt.approx_quantile("v", "half"), "fraction 'half' is out of bounds"),  # type: ignore[arg-type]
         (lambda: mt.approx_quantile("v", 0.5, k=1), "k 1 is out of bounds"),
@@ -192,10 +192,10 @@ def test_user_defined_aggregates_can_say_what_they_allow() -> None:
         (lambda: mt.approx_count_distinct("v", lg_k=12.5), "lg_k 12.5 is out of bounds"),  # type: ignore[arg-type]
         (lambda: mt.approx_quantile("v", 0.5, k="x"), "k 'x' is out of bounds"),  # type: ignore[arg-type]
         (lambda: mt.percentile("v", True), "fraction True is out of bounds"),
-        (lambda: Aggregate("min", ("v",)), "'min' is no aggregate function"),  # type: ignore[arg-type]
-        (lambda: mt.user_defined(3, "v", lift=len, combine=max, lower=len), "3 is no name of an aggregate"),  # type: ignore[arg-type]
+        (lambda: Aggregate("min", ("v",)), "'min' is not an aggregate function"),  # type: ignore[arg-type]
+        (lambda: mt.user_defined(3, "v", lift=len, combine=max, lower=len), "3 is not an aggregate name"),  # type: ignore[arg-type]
         (lambda: Aggregate(FUNCTIONS["corr"], ("x",)), "corr takes 2 columns, not 1"),
-        (lambda: mt.user_defined("f", "v", lift=1, combine=max, lower=len), "1 in aggregate 'f' is no function"),  # type: ignore[arg-type]
+        (lambda: mt.user_defined("f", "v", lift=1, combine=max, lower=len), "1 in aggregate 'f' is not a function"),  # type: ignore[arg-type]
     ],
 )
 def test_bad_aggregates_say_what_would_be_right(make: Any, message: str) -> None:

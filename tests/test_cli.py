@@ -50,11 +50,19 @@ def test_html_and_mermaid_escape_ids() -> None:
     assert '"x"' not in plan.to_mermaid()
 
 
+@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("group", [(), ("bench",), ("windows",)])
+def test_help_lists_every_command_in_full(group: tuple[str, ...], width: str) -> None:
+    result = CliRunner().invoke(main, [*group, "--help"], env={"COLUMNS": width})
+    assert "..." not in result.output.partition("Options:")[2]
+    assert max(map(len, result.output.splitlines())) <= int(width)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("plan", "20 parsecs"), "Error: unknown unit 'parsecs'"),
-        (("plan", ""), "Error: no windows are asked for"),
+        (("plan", ""), "Error: no windows were given"),
         (("plan", "20", "-a", "magic"), "Error: unknown aggregate 'magic'"),
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
         (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),

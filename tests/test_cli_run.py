@@ -58,14 +58,17 @@ INPUT = ("--input", "events=events.csv")
         (("queries.sql", "--input", "spark=events.csv"), "has a name that mt.sql takes for itself"),
         (("queries.sql", "--input", "events=none.parquet"), "input 'events' does not exist: there is no "),
         (("queries.sql", "--input", "events=none/*.parquet"), "input 'events' does not exist"),
-        (("queries.sql", "--input", "events=queries.sql"), "does not tell its format. Add --input-format events="),
+        (("queries.sql", "--input", "events=queries.sql"), "does not show its format. Add --input-format events="),
         (("queries.sql", *INPUT, "--input-format", "xml"), "unknown format 'xml'. Known are parquet, csv"),
-        (("queries.sql", *INPUT, "--schema", "event=a INT", "--schema", "x=b INT"), "names 'event', which is no input"),
+        (
+            ("queries.sql", *INPUT, "--schema", "event=a INT", "--schema", "x=b INT"),
+            "names 'event', which is not an input",
+        ),
         (("queries.sql", "--input", "events=kafka://localhost"), "Write kafka://HOST:PORT/TOPIC"),
-        (("queries.sql", "--input", "events=s3://bucket/events"), "does not tell its format"),
+        (("queries.sql", "--input", "events=s3://bucket/events"), "does not show its format"),
         (("queries.sql", *INPUT, "--stream"), "A stream reads a folder that files arrive in"),
         (("queries.sql", *INPUT, "--conf", "spark.x"), "--conf 'spark.x' is not KEY=VALUE"),
-        (("queries.sql", *INPUT, "--master", "lokal[2]"), "--master 'lokal[2]' is no master"),
+        (("queries.sql", *INPUT, "--master", "lokal[2]"), "--master 'lokal[2]' is not a Spark master"),
         (("queries.sql", *INPUT, "--dialect", "klingon"), "Invalid value for '--dialect'"),
     ],
 )
@@ -85,7 +88,7 @@ def test_mistakes_end_before_spark_starts(command: str, arguments: tuple[str, ..
         (("--trigger", "once"), "--trigger is for streams. Add --stream"),
         (("--watermark", "1 minute"), "--watermark is for streams. Add --stream"),
         (("--rows", "0"), "is not in the range x>=1"),
-        (("--output", "events.csv"), "output 'events.csv' is no folder"),
+        (("--output", "events.csv"), "output 'events.csv' is not a folder"),
         (("--output", "s3://b/out", "--stream", "--checkpoint", "c"), "is on another file system than checkpoint 'c'"),
     ],
 )
@@ -97,14 +100,14 @@ def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...],
 @pytest.mark.usefixtures("work")
 def test_a_trigger_is_checked_before_spark_starts() -> None:
     asked = ("run", "queries.sql", "--input", "events=arriving", "--stream", "--output", "out", "--trigger", "soon")
-    assert "--trigger 'soon' is no time. Write availableNow, once, or a time" in refused(*asked)
+    assert "--trigger 'soon' is not a time. Write availableNow, once, or a time" in refused(*asked)
 
 
 def test_a_mistake_in_the_text_ends_before_spark_starts(work: Path) -> None:
     put(work / "wrong.sql", "SELEC 1")
     assert "^" in refused("run", "wrong.sql", *INPUT)
     (work / "bytes.sql").write_bytes(b"SELECT '\xff\xfe'")
-    assert "is no text in UTF-8" in refused("run", "bytes.sql", *INPUT)
+    assert "is not UTF-8 text" in refused("run", "bytes.sql", *INPUT)
 
 
 def test_debug_shows_the_traceback(work: Path) -> None:
@@ -184,7 +187,7 @@ def test_overwrite_replaces_results_and_nothing_else(tmp_path: Path) -> None:
     put(tmp_path / "low" / "part-0.parquet")
     assert batch_outputs(tmp_path, ["low", "high"], overwrite=True).outdated == (str(tmp_path / "low"),)
     put(tmp_path / "low" / "thesis.txt")
-    with pytest.raises(QueryError, match=r"holds 'thesis.txt', which is no result of muntin run"):
+    with pytest.raises(QueryError, match=r"holds 'thesis.txt', which is not a result of muntin run"):
         batch_outputs(tmp_path, ["low"], overwrite=True)
 
 

@@ -63,7 +63,7 @@ def test_ranges_are_read_in_any_order_and_unit() -> None:
         (["0 s"], "range 0s is not positive"),
         ("1 month", "'month' in '1 month' has no fixed length. Use days"),
         ([3600], "range 3600 has no unit of time"),
-        (["1 h", "60 min"], "range '1h' is asked for twice"),
+        (["1 h", "60 min"], "range '1h' appears twice"),
         ("1 hour every 5 minutes", "has a slide or an offset"),
     ],
 )

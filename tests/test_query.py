@@ -34,24 +34,24 @@ def test_windows_may_be_texts() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: mt.Query("ts", [], [], mt.count()), "no windows are asked for"),
-        (lambda: mt.Query("ts", [], HOUR, []), "no aggregates are asked for"),
-        (lambda: mt.Query("ts", [], [HOUR, mt.tumbling("60 min")], mt.count()), "window ⟨1h,1h⟩ is asked for twice"),
+        (lambda: mt.Query("ts", [], [], mt.count()), "no windows were given"),
+        (lambda: mt.Query("ts", [], HOUR, []), "no aggregates were given"),
+        (lambda: mt.Query("ts", [], [HOUR, mt.tumbling("60 min")], mt.count()), "window ⟨1h,1h⟩ appears twice"),
         (
             lambda: mt.Query("ts", [], [mt.tumbling("1 h", id="a"), mt.tumbling("2 h", id="a")], mt.count()),
             "window id 'a' is given twice",
         ),
-        (lambda: mt.Query("ts", [], HOUR, [mt.min("v"), mt.min("v")]), "output name 'min_v' is asked for twice"),
-        (lambda: mt.Query("ts", ["window"], HOUR, mt.count()), "output name 'window' is asked for twice"),
-        (lambda: mt.Query("ts", ["k"], HOUR, mt.count().alias("k")), "output name 'k' is asked for twice"),
-        (lambda: mt.Query("ts", ["k", "k"], HOUR, mt.count()), "key 'k' stands twice in by"),
-        (lambda: mt.Query("ts", [], (20, 10), mt.count()), "20 is no window"),  # type: ignore[arg-type]
-        (lambda: mt.Query("ts", [], None, mt.count()), "None is no window"),  # type: ignore[arg-type]
+        (lambda: mt.Query("ts", [], HOUR, [mt.min("v"), mt.min("v")]), "output name 'min_v' appears twice"),
+        (lambda: mt.Query("ts", ["window"], HOUR, mt.count()), "output name 'window' appears twice"),
+        (lambda: mt.Query("ts", ["k"], HOUR, mt.count().alias("k")), "output name 'k' appears twice"),
+        (lambda: mt.Query("ts", ["k", "k"], HOUR, mt.count()), "key 'k' appears twice in by"),
+        (lambda: mt.Query("ts", [], (20, 10), mt.count()), "20 is not a window"),  # type: ignore[arg-type]
+        (lambda: mt.Query("ts", [], None, mt.count()), "None is not a window"),  # type: ignore[arg-type]
         (lambda: mt.Query("ts", [], HOUR, mt.min("v")).check(None), "no column 'ts', 'v' in the input"),  # type: ignore[arg-type]
         (lambda: mt.Query("ts", [], HOUR, mt.min("v")).check("tv"), "Its columns are 'tv'"),
-        (lambda: mt.QuerySet(5), "5 is no query"),  # type: ignore[arg-type]
-        (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is no column"),
-        (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is no column"),
+        (lambda: mt.QuerySet(5), "5 is not a query"),  # type: ignore[arg-type]
+        (lambda: mt.Query("", [], HOUR, mt.count()), "time '' is not a column"),
+        (lambda: mt.Query("ts", [3], HOUR, mt.count()), "by has 3, which is not a column"),
         (lambda: mt.Query("ts", [], [HOUR, mt.tumbling(20)], mt.count()), "range 20 has no unit of time"),
         (lambda: mt.plan([HOUR, mt.tumbling(20)], "min"), "range 20 has no unit of time. Write '20 seconds'"),
         (lambda: mt.weave([HOUR, mt.tumbling(20)]), "range 20 has no unit of time"),
@@ -60,16 +60,16 @@ def test_windows_may_be_texts() -> None:
             "'1 hour, 5 min' is to be one window. Write several",
         ),
         (lambda: mt.Query("ts", [], ["hourly"], mt.count()), "cannot read 'hourly' as a duration"),
-        (lambda: mt.Query("ts", [], "", mt.count()), "no windows are asked for"),
-        (lambda: mt.Query("ts", [], HOUR, ["min"]), "'min' is no aggregate"),  # type: ignore[list-item]
+        (lambda: mt.Query("ts", [], "", mt.count()), "no windows were given"),
+        (lambda: mt.Query("ts", [], HOUR, ["min"]), "'min' is not an aggregate"),  # type: ignore[list-item]
         (lambda: mt.Query("ts", ["k"], HOUR, mt.min("v")).check(["ts", "x"]), "no column 'k', 'v' in the input"),
         (lambda: mt.QuerySet([]), "a query set has no queries"),
-        (lambda: mt.QuerySet(["q"]), "'q' is no query"),  # type: ignore[list-item]
+        (lambda: mt.QuerySet(["q"]), "'q' is not a query"),  # type: ignore[list-item]
         (
             lambda: mt.QuerySet([mt.Query("a", [], HOUR, mt.count()), mt.Query("b", [], HOUR, mt.count())]),
             "use different event times ['a', 'b']",
         ),
-        (lambda: mt.QuerySet([mt.Query("a", [], HOUR, mt.count())] * 2), "is asked for twice"),
+        (lambda: mt.QuerySet([mt.Query("a", [], HOUR, mt.count())] * 2), "appears twice"),
     ],
 )
 def test_bad_queries_say_what_would_be_right(make: Any, message: str) -> None:

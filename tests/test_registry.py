@@ -125,7 +125,7 @@ def test_only_who_writes_makes_the_folder(tmp_path: Path) -> None:
         ('{"version": 1, "change": "none", "format": "new"}', "'new' is no whole number"),
         ('{"version": 7, "change": "remove", "id": "a", "until": null}', "says that it is change 7"),
         ('{"version": 1, "change": "add", "id": "a", "window": {"range": "1 parsec"}, "since": null}', "parsec"),
-        ('{"version": 1, "change": "remove", "id": "a", "until": "soon"}', "until 'soon' is no time"),
+        ('{"version": 1, "change": "remove", "id": "a", "until": "soon"}', "until 'soon' is not a time"),
     ],
 )
 def test_what_is_no_change_is_refused(tmp_path: Path, text: str, problem: str) -> None:
@@ -249,7 +249,7 @@ def test_urls_are_taken_as_text_and_not_of_other_hosts() -> None:
         WindowRegistry(Path("s3a://bucket/windows"))
     with pytest.raises(mt.QueryError, match="on another file system"):
         WindowRegistry("file://host/windows")
-    with pytest.raises(mt.UnsupportedError, match="is no folder of this machine"):
+    with pytest.raises(mt.UnsupportedError, match="is not a folder of this machine"):
         _ = WindowRegistry("s3a://bucket/windows").path
 
 
@@ -259,7 +259,7 @@ def test_paths_of_files_are_refused_and_urls_of_folders_are_not(tmp_path: Path) 
         with pytest.raises(mt.QueryError, match="/file is a file"):
             WindowRegistry(path)
     for nothing in ("", None):
-        with pytest.raises(mt.QueryError, match="is no path"):
+        with pytest.raises(mt.QueryError, match="is not a path"):
             WindowRegistry(nothing)  # type: ignore[arg-type]
     assert {WindowRegistry(f"{scheme}{tmp_path}").path for scheme in ("", "file:", "file://")} == {tmp_path}
 
@@ -279,11 +279,11 @@ def test_mistakes_are_refused(tmp_path: Path) -> None:
         registry.add(mt.tumbling("1 s"), id="b")
     with pytest.raises(mt.QueryError, match=r"no window 'c' in the registry\. There are 'a'"):
         registry.remove("c")
-    with pytest.raises(mt.QueryError, match="3600 is no window"):
+    with pytest.raises(mt.QueryError, match="3600 is not a window"):
         registry.add(3600)  # type: ignore[arg-type]
     with pytest.raises(mt.QueryError, match=r"range 3600 has no unit of time. Write '3600 seconds'"):
         registry.add(mt.tumbling(3600))
-    with pytest.raises(mt.QueryError, match="since 'soon' is no time"):
+    with pytest.raises(mt.QueryError, match="since 'soon' is not a time"):
         registry.add(mt.tumbling("3 s"), since="soon")
     assert len(registry.changes()) == 1
 

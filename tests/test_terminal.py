@@ -42,6 +42,10 @@ def test_values_are_written_as_people_write_them() -> None:
     ]
 
 
+def test_a_title_may_be_wider_than_its_table() -> None:
+    assert printed(Rows(("n",), ([1],)), 80, "all windows that end at nine")[0] == "all windows that end at nine"
+
+
 @pytest.mark.parametrize("width", [30, 80, 120])
 def test_tables_are_no_wider_than_the_terminal(width: int) -> None:
     names = tuple(f"column_{number}" for number in range(30))

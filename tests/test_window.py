@@ -160,9 +160,9 @@ def test_text_timedelta_and_ints_make_the_same_window() -> None:
             "It would need a longer range, and a slide, range and offset that differ from it by multiples of 10.",
         ),
         (lambda: mt.tumbling("5 fortnights"), "unknown unit 'fortnights' in '5 fortnights'."),
-        (lambda: mt.tumbling(2.5), "range 2.5 is no length of time."),  # type: ignore[call-overload]
-        (lambda: mt.tumbling(True), "range True is no length of time."),
-        (lambda: mt.tumbling(None), "range None is no length of time."),  # type: ignore[call-overload]
+        (lambda: mt.tumbling(2.5), "range 2.5 is not a length of time."),  # type: ignore[call-overload]
+        (lambda: mt.tumbling(True), "range True is not a length of time."),
+        (lambda: mt.tumbling(None), "range None is not a length of time."),  # type: ignore[call-overload]
         (lambda: mt.tumbling("1 h", id=""), "window id '' is not a text."),
         (lambda: parse_window("1h/5m/2m"), "cannot read '1h/5m/2m' as a window."),
         (

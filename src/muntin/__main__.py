@@ -2,4 +2,4 @@
 
 from muntin.cli import main
 
-main()
+main(prog_name="muntin")

@@ -179,7 +179,7 @@ def micros(moment: object, name: str) -> int | None:
             return (zoned - _EPOCH) // _MICROSECOND
     except ValueError:
         pass
-    raise QueryError(f"{name} {moment!r} is no time. Use a datetime, ISO text, or microseconds since 1970.")
+    raise QueryError(f"{name} {moment!r} is not a time. Use a datetime, ISO text, or microseconds since 1970.")
 
 
 def time_text(micros: int | None) -> str | int | None:

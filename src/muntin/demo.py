@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import isclose
 from pathlib import Path
@@ -20,6 +21,8 @@ from rich.syntax import Syntax
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.choices import Strategy
+from muntin.plan.show.shown import Shown
+from muntin.plan.show.text import explain
 from muntin.terminal import first_rows, print_plan, show
 from muntin.window import Window
 
@@ -118,21 +121,25 @@ def _show(out: Console, df: DataFrame, title: str, windows: list[Window], aggreg
     out.rule(f"[bold]{title}")
     result = mt.aggregate(df, **asked)
     here = (F.col("device") == SHOWN_DEVICE) & (F.col("window.end") == F.timestamp_seconds(F.lit(SHOWN_END)))
-    names = [aggregate.name for aggregate in aggregates]
+    values = [F.round(aggregate.name, 2).alias(aggregate.name) for aggregate in aggregates]
     shown = result.where(here).orderBy(F.desc("window.start"), "window_id")
     with _step(out, "some rows (the kernels are compiled when first used)"):
-        rows = first_rows(shown.select("window_id", F.col("window.start").alias("from"), *names), len(windows))
-    show(out, rows, f"{SHOWN_DEVICE}, one day after the first reading: every window that ends there")
+        rows = first_rows(shown.select("window_id", F.col("window.start").alias("from"), *values), len(windows))
+    show(out, rows, f"{SHOWN_DEVICE}: all windows that end one day after the first reading")
     out.print()
-    print_plan(out, mt.explain(df, **asked).explain())
-    with _step(out, "measuring: Muntin and the plain Spark plan in turn, three times"):
+    _show_plan(out, mt.explain(df, **asked))
+    with _step(out, "measuring: Muntin and plain Spark in turn, median of three"):
         times = _measured(df, asked)
-    out.print(
-        f"\n[bold green]{len(windows)} windows: Muntin {times.muntin:.2f} s, plain Spark {times.plain:.2f} s, "
-        f"{times.ratio:.1f} times as fast[/] (median of three)\n",
-        highlight=False,
-    )
+    told = f"Muntin {times.muntin:.2f} s, plain Spark {times.plain:.2f} s, {times.ratio:.1f} times as fast"
+    out.print(f"\n{len(windows)} windows: {told}\n", style="bold green", highlight=False)
     return times
+
+
+def _show_plan(out: Console, plan: Shown) -> None:
+    """Show the steps of a plan, without the others that were weighed."""
+    print_plan(out, explain(replace(plan.outline(), foot=())))
+    out.print("mt.explain also gives the costs of the other ways.", style="dim", highlight=False)
+    out.print()
 
 
 def _measured(df: DataFrame, asked: dict[str, Any]) -> Times:
@@ -179,15 +186,18 @@ def _show_sql(out: Console, df: DataFrame) -> None:
         for name, frame in results.items():
             with _step(out, f"first rows of {name}"):
                 rows = first_rows(frame.orderBy("until"), 3)
-            show(out, rows, name)
+            show(out, rows)
             out.print()
         print_plan(out, results.plan.explain())
     finally:
         results.release()
 
 
-def _step(out: Console, text: str) -> AbstractContextManager[object]:
+@contextmanager
+def _step(out: Console, text: str) -> Iterator[None]:
     """Show that something is going on, and for how long."""
-    shown = Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=out)
-    shown.add_task(text, total=None)
-    return shown
+    columns = SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=out) as shown:
+        step = shown.add_task(text, total=None)
+        yield
+        shown.update(step, total=1, completed=1)

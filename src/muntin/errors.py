@@ -2,7 +2,7 @@
 
     MuntinError
     ├── QueryError        the query is wrong; the message says what would be right
-    ├── UnsupportedError  the query is right but not done here; the message says what to do instead
+    ├── UnsupportedError  the query is valid but not supported here; the message says what to do instead
     └── InternalError     a defect of Muntin; please report it
 
 Errors that Spark raises pass through unchanged. MuntinWarning is the category of all warnings.
@@ -20,7 +20,7 @@ class MuntinError(Exception):
 
 
 class QueryError(MuntinError, ValueError):
-    """The query cannot mean anything: fix the query.
+    """The query is wrong; the message says how to fix it.
 
     >>> import muntin as mt
     >>> mt.hopping("5 minutes", "10 minutes")
@@ -30,7 +30,7 @@ class QueryError(MuntinError, ValueError):
 
 
 class UnsupportedError(MuntinError, NotImplementedError):
-    """The query has a meaning that is not available here: do what the message says instead.
+    """The query is valid but not supported here; the message says what to do instead.
 
     >>> issubclass(UnsupportedError, NotImplementedError)
     True
@@ -38,7 +38,7 @@ class UnsupportedError(MuntinError, NotImplementedError):
 
 
 class InternalError(MuntinError, AssertionError):
-    """An invariant of Muntin does not hold: report it.
+    """Muntin has a bug: please report it.
 
     >>> issubclass(InternalError, AssertionError)
     True
@@ -46,7 +46,7 @@ class InternalError(MuntinError, AssertionError):
 
 
 class MuntinWarning(UserWarning):
-    """The query is right, and may take more than was meant: the message says how much.
+    """The query is valid but may cost more than you expect; the message says how much.
 
     >>> import warnings
     >>> warnings.simplefilter("error", MuntinWarning)  # make it an error

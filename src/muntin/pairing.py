@@ -87,7 +87,7 @@ def read_ranges(within: Length | Iterable[Length]) -> Ranges:
     ('1h', '1d')
     >>> read_ranges(["60 minutes", "1 hour"])
     Traceback (most recent call last):
-    muntin.errors.QueryError: range '1h' is asked for twice. Leave one out.
+    muntin.errors.QueryError: range '1h' appears twice. Leave one out.
     """
     given = parse_windows(within) if isinstance(within, str) else tuple(map(_range, several(within)))
     if not given:
@@ -99,7 +99,7 @@ def read_ranges(within: Length | Iterable[Length]) -> Ranges:
             "Use a length alone, or windows= for instances of windows."
         )
     if twice := repeated(window.label for window in given):
-        raise QueryError(f"range {twice!r} is asked for twice. Leave one out.")
+        raise QueryError(f"range {twice!r} appears twice. Leave one out.")
     ordered = sorted(given)
     return Ranges(tuple(int(window.range) for window in ordered), tuple(window.label for window in ordered))
 

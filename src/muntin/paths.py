@@ -26,11 +26,11 @@ def folder(path: StrPath, what: str) -> Path:
     """
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text:
-        raise QueryError(f"{what} {path!r} is no path. Give the path of a folder as text.")
+        raise QueryError(f"{what} {path!r} is not a path. Give the path of a folder as text.")
     absolute = Path(_plain(text, what)).absolute()
     nearest = next(place for place in (absolute, *absolute.parents) if place.exists())
     if not nearest.is_dir():
-        raise QueryError(f"{what} {text!r} is no folder: {nearest} is a file. Give the path of a folder.")
+        raise QueryError(f"{what} {text!r} is not a folder: {nearest} is a file. Give the path of a folder.")
     return absolute
 
 

@@ -25,7 +25,7 @@ MEASURES = ("window_begin", "window_end")
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Aggregates over windows of event time, per key; checked as a whole when it is made.
+    """Aggregates over windows of event time, per key. A query is checked as a whole when you make it.
 
     Args:
         time: The column of event time.
@@ -36,7 +36,7 @@ class Query:
         name: The name of the query among others.
 
     Raises:
-        QueryError: If there is no window or no aggregate, or two results have one name.
+        QueryError: If there is no window or no aggregate, or if two results have the same name.
 
     >>> from muntin import window as w
     >>> from muntin.aggregates import functions as f
@@ -63,10 +63,10 @@ class Query:
         name: str | None = None,
     ) -> None:
         if not _is_named(time):
-            raise QueryError(f"time {time!r} is no column. Use the name of the event-time column.")
+            raise QueryError(f"time {time!r} is not a column. Use the name of the event-time column.")
         for key in several(by):
             if not _is_named(key):
-                raise QueryError(f"by has {key!r}, which is no column. Use names of columns, or none.")
+                raise QueryError(f"by has {key!r}, which is not a column. Use names of columns, or none.")
         for field, value in (
             ("time", column_named(time, "time")),
             ("by", tuple(column_named(key, "by") for key in several(by))),
@@ -77,12 +77,12 @@ class Query:
         ):
             object.__setattr__(self, field, value)
         if name is not None and (not isinstance(name, str) or not name):
-            raise QueryError(f"{name!r} is no name of a query. Use a non-empty string, or none.")
+            raise QueryError(f"{name!r} is not a query name. Use a non-empty string, or none.")
         if twice := repeated(map(str, self.by)):
-            raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
+            raise QueryError(f"key {twice!r} appears twice in by. Leave one out.")
         if twice := repeated(self.outputs):
             raise QueryError(
-                f"output name {twice!r} is asked for twice among {list(self.outputs)}. Rename one with .alias(…)."
+                f"output name {twice!r} appears twice among {list(self.outputs)}. Rename one with .alias(…)."
             )
 
     @property
@@ -108,7 +108,7 @@ class Query:
         return tuple(dict.fromkeys(column for column in named if isinstance(column, str)))
 
     def check(self, schema: Iterable[str]) -> Query:
-        """Give the query back if a schema has all its columns, and say which are missing if not.
+        """Return the query if a schema has all its columns; otherwise say which are missing.
 
         >>> from muntin import window as w
         >>> from muntin.aggregates import functions as f
@@ -149,19 +149,19 @@ class QuerySet:
             raise QueryError("a query set has no queries. Give at least one.")
         for query in self.queries:
             if not isinstance(query, Query):
-                raise QueryError(f"{query!r} is no query. Make one with mt.Query(time, by, windows, aggregates).")
+                raise QueryError(f"{query!r} is not a query. Make one with mt.Query(time, by, windows, aggregates).")
         if len(times := {str(query.time) for query in self.queries}) > 1:
             raise QueryError(
                 f"queries of one set use different event times {sorted(times)}. Use one time column, or two sets."
             )
         if twice := repeated(self.queries):
-            raise QueryError(f"{twice} is asked for twice. Leave one out.")
+            raise QueryError(f"{twice} appears twice. Leave one out.")
         if name := repeated(self.names):
             raise QueryError(f"two queries of one set are called {name!r}. Give each a name of its own.")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the queries are called: by their own names, or by their places."""
+        """The names of the queries; a query without a name is called by its position."""
         return tuple(query.name or f"query {place}" for place, query in enumerate(self.queries, start=1))
 
     def __iter__(self) -> Iterator[Query]:
@@ -176,7 +176,7 @@ class QuerySet:
         return tuple(dict.fromkeys(column for query in self.queries for column in query.columns))
 
     def check(self, schema: Iterable[str]) -> QuerySet:
-        """Give the set back if a schema has all columns of all queries."""
+        """Return the set if a schema has all columns of all queries."""
         known = several(schema)
         for query in self.queries:
             query.check(known)
@@ -191,7 +191,7 @@ def check_windows(windows: Windows) -> tuple[AnyWindow, ...]:
     """
     given = _windows(windows)
     if twice := repeated(given):
-        raise QueryError(f"window {twice} is asked for twice. Leave one out.")
+        raise QueryError(f"window {twice} appears twice. Leave one out.")
     if label := repeated(window.label for window in given):
         raise QueryError(f"window id {label!r} is given twice. Use a different id for each window.")
     return given
@@ -226,7 +226,7 @@ def check_units(windows: Iterable[AnyWindow]) -> None:
 def _windows(windows: Windows) -> tuple[AnyWindow, ...]:
     given = parse_windows(windows) if isinstance(windows, str) else tuple(map(_window, several(windows)))
     if not given:
-        raise QueryError("no windows are asked for. Give at least one, such as mt.tumbling('5 minutes').")
+        raise QueryError("no windows were given. Give at least one, such as mt.tumbling('5 minutes').")
     if any(window.is_timed for window in given):
         check_units(given)
     return given
@@ -237,17 +237,17 @@ def _window(given: Any) -> AnyWindow:
         return given  # type: ignore[return-value]
     if isinstance(given, str):
         return parse_window(given)
-    raise QueryError(f"{given!r} is no window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
+    raise QueryError(f"{given!r} is not a window. Make one with mt.tumbling(range) or mt.hopping(range, slide).")
 
 
 def check_aggregates(aggregates: Aggregate | Iterable[Aggregate]) -> tuple[Aggregate, ...]:
     """Give the aggregates as a tuple; refuse none and strangers."""
     given: tuple[Aggregate, ...] = several(aggregates)
     if not given:
-        raise QueryError("no aggregates are asked for. Give at least one, such as mt.count().")
+        raise QueryError("no aggregates were given. Give at least one, such as mt.count().")
     for aggregate in given:
         if not isinstance(aggregate, Aggregate):
-            raise QueryError(f"{aggregate!r} is no aggregate. Use one such as mt.min('v').")
+            raise QueryError(f"{aggregate!r} is not an aggregate. Use one such as mt.min('v').")
     return given
 
 

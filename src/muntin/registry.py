@@ -54,17 +54,17 @@ class ChangeLog(Protocol):
 
 
 class WindowRegistry:
-    """The windows of a running query, which looks for changes in every micro-batch; several processes may change them.
+    """The windows of a running query. The query applies changes in every micro-batch; several processes may make them.
 
-    After you add a window to a running query, `list()` shows when it starts, once the query has taken it.
+    After you add a window to a running query, `list()` shows when it starts, once the query has applied the change.
 
     Args:
         path: A folder that the driver and all workers see: a mounted one, or one of a store, such as
             s3a://bucket/windows, which Spark reads as usual and Muntin reads through fsspec. It need not exist yet.
-        options: What fsspec opens the store with, such as {"endpoint_url": "http://127.0.0.1:9000"}; workers get them,
-            too.
-        writers: "many" processes may change the registry at once; the file system must then create a file for one of
-            them only. "one" is your promise that there is never a second writer.
+        options: Options for fsspec to open the store, such as {"endpoint_url": "http://127.0.0.1:9000"}. Workers get
+            them, too.
+        writers: "many" lets several processes change the registry at once; the file system must be able to let only one
+            of them create a file. "one" is your promise that there is never a second writer.
         log: Decides between writers where the file system cannot, for example mt.DeltaLog("main.ops.windows").
 
     >>> import tempfile
@@ -102,9 +102,9 @@ class WindowRegistry:
 
     @property
     def path(self) -> Path:
-        """The folder, where it is one of this machine."""
+        """The folder, if it is on this machine."""
         if is_remote(self.place):
-            raise UnsupportedError(f"{self!r} is no folder of this machine. Use its `place`.")
+            raise UnsupportedError(f"{self!r} is not a folder of this machine. Use its `place`.")
         return Path(self.place)
 
     def exists(self) -> bool:
@@ -116,11 +116,11 @@ class WindowRegistry:
 
         Args:
             window: A window, or text that is read as one, such as "1 hour every 5 minutes".
-            id: What result rows have as window_id; by default that of the window.
+            id: The window_id of result rows; by default that of the window.
             since: An event time before which no instance begins.
 
         Raises:
-            QueryError: If the id is in use, or the same window is there under another id.
+            QueryError: If the id is in use, or if the registry has the same window under another id.
             UnsupportedError: If the file system cannot decide between two writers.
         """
         asked = check_writable(check_windows([window])[0])
@@ -136,7 +136,7 @@ class WindowRegistry:
         return next(one for one in self._live() if one.id == named.label)
 
     def remove(self, id: str, until: Moment | None = None) -> None:
-        """Remove a window: no instance that ends after the watermark of the moment appears any more.
+        """Remove a window; instances that end after the current watermark no longer appear.
 
         Args:
             id: The id of the window.
@@ -154,12 +154,12 @@ class WindowRegistry:
                 )
 
     def check_exists(self) -> None:
-        """Refuse a registry that nobody has written to, which is probably a wrong path."""
+        """Refuse a registry that nobody has written to; the path is probably wrong."""
         if not self.exists():
             raise QueryError(f"the registry does not exist: there is no folder {self.place}. Check the path.")
 
     def list(self) -> tuple[Registered, ...]:
-        """Give the windows that are live or ending, with what the query that took them last says of their times."""
+        """List the windows that are live or ending, with the times that a query last reported for them."""
         last = max(self._reports(), key=lambda report: report.written, default=Report())
         taken = {one.version: one for one in last.windows}
         live = {one.version for one in self._live()}
@@ -173,7 +173,7 @@ class WindowRegistry:
         return tuple(listed)
 
     def windows(self) -> tuple[AnyWindow, ...]:
-        """Give the windows that are live, with their ids."""
+        """Return the windows that are live, with their ids."""
         return tuple(one.window for one in self._live())
 
     def changes(self) -> tuple[Change, ...]:

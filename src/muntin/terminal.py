@@ -66,7 +66,7 @@ def drawn(rows: Rows, width: int, title: str = "") -> RenderableType:
     """Draw rows as a table that is no wider than the terminal, with a word on what is left out."""
     texts = [_texts(column) for column in rows.columns]
     shown = _fitting(rows.names, texts, width)
-    table = Table(title=Text(title, style="bold") if title else None, title_justify="left")
+    table = Table()
     for name, column in zip(rows.names[:shown], rows.columns, strict=False):
         right = any(isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in column)
         table.add_column(Text(_cut(name)), justify="right" if right else "left", no_wrap=True, overflow="ellipsis")
@@ -77,7 +77,8 @@ def drawn(rows: Rows, width: int, title: str = "") -> RenderableType:
         notes.append(f"… and the column{'' if len(left) == 1 else 's'} {', '.join(map(_cut, left))}")
     if rows.more:
         notes.append(f"… and more than these {len(rows)} rows")
-    return Group(table, *(Text(note, style="dim") for note in notes))
+    titles = [Text(title, style="bold")] if title else []  # a table's own would be broken at its width
+    return Group(*titles, table, *(Text(note, style="dim") for note in notes))
 
 
 def show(console: Console, rows: Rows, title: str = "") -> None:

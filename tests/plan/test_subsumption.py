@@ -254,7 +254,7 @@ def test_windows_as_other_calls_take_them() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: mt.subsume([]), "no windows are asked for"),
+        (lambda: mt.subsume([]), "no windows were given"),
         (lambda: mt.subsume([mt.session_window("1 hour")]), "'session 1h' is on no grid of time"),
         (lambda: mt.subsume([mt.tumbling(mt.rows(5))]), "is on no grid of time"),
         (lambda: mt.subsume([Window(5)], "best"), "unknown method 'best'. Use 'exact' or 'heuristic'."),  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def test_a_path_says_who_reads_it(spark: SparkSession, store: str) -> None:
 def test_tables_and_checkpoints_of_a_store(spark: SparkSession, tmp_path: Path, store: str) -> None:
     replay = Replay(spark, tmp_path).add(*ARRIVING)
     table = mt.UpsertTable(f"{store}/table", by="k")
-    with pytest.raises(mt.UnsupportedError, match="is no folder of this machine"):
+    with pytest.raises(mt.UnsupportedError, match="is not a folder of this machine"):
         _ = table.path
     windows, sums = [mt.tumbling("1 minute")], [mt.sum("v")]
 

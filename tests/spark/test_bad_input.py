@@ -44,20 +44,20 @@ def ask(df: DataFrame, **changes: Any) -> DataFrame:
             {"time": "key"},
             "time column 'key' is of type string, not a timestamp. Timestamp columns are 'ts'. Use time=F.to",
         ),
-        ({"windows": []}, "no windows are asked for"),
-        ({"aggregates": []}, "no aggregates are asked for"),
+        ({"windows": []}, "no windows were given"),
+        ({"aggregates": []}, "no aggregates were given"),
         ({"windows": [mt.tumbling("1 h", id="w"), mt.tumbling("2 h", id="w")]}, "window id 'w' is given twice"),
-        ({"windows": [HOUR, HOUR]}, "asked for twice"),
+        ({"windows": [HOUR, HOUR]}, "appears twice"),
         ({"windows": mt.tumbling(3600)}, "range 3600 has no unit of time. Write '3600 seconds'"),
         ({"windows": [HOUR, mt.hopping(60, 20)]}, "range 60 has no unit of time. Write '60 seconds'"),
         ({"windows": "3600"}, "range 3600 has no unit of time"),
         ({"windows": mt.tumbling("4000000 days")}, "longer than the time that Spark knows. Use at most 3660000 days"),
         ({"aggregates": mt.sum("m")}, "sum does not take column 'm' of type map<int,int>"),
         ({"aggregates": mt.bool_and("v")}, "bool_and does not take column 'v' of type double"),
-        ({"aggregates": [mt.min("v"), mt.min("v")]}, "output name 'min_v' is asked for twice"),
-        ({"aggregates": mt.min("v").alias("key")}, "output name 'key' is asked for twice"),
+        ({"aggregates": [mt.min("v"), mt.min("v")]}, "output name 'min_v' appears twice"),
+        ({"aggregates": mt.min("v").alias("key")}, "output name 'key' appears twice"),
         ({"by": "any"}, "key 'any' is of type variant, which Spark cannot group by"),
-        ({"by": [3]}, "by has 3, which is no column"),
+        ({"by": [3]}, "by has 3, which is not a column"),
         ({"by": "st.x"}, "Use F.col('st.x') for a field within a column."),
         ({"aggregates": mt.min("st.x")}, "Use F.col('st.x') for a field within a column."),
         (
@@ -104,7 +104,7 @@ def test_expressions_of_missing_columns_are_refused(df: DataFrame) -> None:
 
 
 def test_a_window_of_spark_is_refused(df: DataFrame) -> None:
-    with pytest.raises(mt.QueryError, match=r"is no window. Make one with mt.tumbling\(range\)"):
+    with pytest.raises(mt.QueryError, match=r"is not a window. Make one with mt.tumbling\(range\)"):
         ask(df, windows=F.window("ts", "1 hour"))
 
 

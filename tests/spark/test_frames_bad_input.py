@@ -40,8 +40,8 @@ def ask(df: DataFrame, windows: Any, **changes: Any) -> DataFrame:
             lambda: mt.session_window("1 h", longest="0 s"),
             "longest 0s is not positive. Use one longer than nothing.",
         ),
-        (lambda: mt.rows(0), "0 is no count of rows. Use a whole number from 1 on."),
-        (lambda: mt.rows(2.5), "2.5 is no count of rows. Use a whole number from 1 on."),  # type: ignore[arg-type]
+        (lambda: mt.rows(0), "0 is not a count of rows. Use a whole number from 1 on."),
+        (lambda: mt.rows(2.5), "2.5 is not a count of rows. Use a whole number from 1 on."),  # type: ignore[arg-type]
         (lambda: mt.tumbling(0, on="km", id="w"), "range 0 is not positive in window 'w'. Use a range above 0."),
         (lambda: mt.hopping(5, 10, on="km"), "slide 10 exceeds range 5. Use a slide of at most 5."),
         (lambda: mt.hopping(mt.rows(5), mt.rows(10)), "slide 10 exceeds range 5. Use a slide of at most 5."),
@@ -53,8 +53,8 @@ def ask(df: DataFrame, windows: Any, **changes: Any) -> DataFrame:
         (lambda: mt.landmark(since="soon", step="1 day"), "since 'soon' is no moment. Use '2024-01-01', a datetime or"),
         (lambda: mt.landmark(since=2**62, step="1 day"), "since 4611686018427387904 is no moment"),
         (lambda: mt.delta("km", -1), "distance -1 is negative. Use one from 0 on."),
-        (lambda: mt.delta("km", float("nan")), "distance nan is no number. Use one such as 10 or 2.5."),
-        (lambda: mt.until("km", 5), "'km' is no aggregate. Use one such as mt.sum('amount')."),  # type: ignore[arg-type]
+        (lambda: mt.delta("km", float("nan")), "distance nan is not a number. Use one such as 10 or 2.5."),
+        (lambda: mt.until("km", 5), "'km' is not an aggregate. Use one such as mt.sum('amount')."),  # type: ignore[arg-type]
         (lambda: mt.punctuated(3), "a punctuated window was given 3 as a column. Use a column's name, or a Column."),
         (
             lambda: mt.user_window(3, id="w"),
@@ -69,7 +69,9 @@ def test_windows_that_cannot_be(made: Callable[[], Any], message: str) -> None:
 
 
 def test_aggregates_that_bound_no_window() -> None:
-    with pytest.raises(mt.UnsupportedError, match=r"until avg reaches a bound is not done in window 'w'\. Use mt\.sum"):
+    with pytest.raises(
+        mt.UnsupportedError, match=r"until avg reaches a bound is not supported in window 'w'\. Use mt\.sum"
+    ):
         mt.until(mt.avg("km"), 5, id="w")
 
 
@@ -88,14 +90,14 @@ def test_aggregates_that_bound_no_window() -> None:
         (
             mt.session_window("1 s"),
             {"order_by": lambda: F.desc("turn")},
-            "order_by sorts by 'turn', which is no column.",
+            "order_by sorts by 'turn', which is not a column.",
         ),
         (
             mt.session_window("1 s"),
             {"order_by": "m"},
             "order_by has 'm' of type map<int,int>, which Spark cannot sort by.",
         ),
-        (mt.session_window("1 s"), {"order_by": 3}, "order_by has 3, which is no column."),
+        (mt.session_window("1 s"), {"order_by": 3}, "order_by has 3, which is not a column."),
         (
             mt.while_("text", id="w"),
             {},
@@ -109,7 +111,7 @@ def test_aggregates_that_bound_no_window() -> None:
         (
             [mt.session_window("1 s"), mt.session_window("1 s")],
             {},
-            "window session 1s is asked for twice. Leave one out.",
+            "window session 1s appears twice. Leave one out.",
         ),
         (
             [mt.session_window("1 s", id="w"), mt.tumbling(mt.rows(5), id="w")],
@@ -119,7 +121,7 @@ def test_aggregates_that_bound_no_window() -> None:
         (
             [mt.while_("flag"), mt.while_("flag", id="again")],
             {},
-            "window while flag is asked for twice. Leave one out.",
+            "window while flag appears twice. Leave one out.",
         ),
         (
             [mt.tumbling("1 h"), mt.session_window("1 s")],

@@ -111,7 +111,11 @@ def test_what_queries_have_in_common_is_kept_once_and_released(spark: SparkSessi
     results.release()
     assert kept() == before
     assert _rows(again) == rows["1"]
-    mt.evaluate(df, counts, strategy="conditions")["2"].collect()
+    one = mt.evaluate(df, counts, strategy="conditions")["2"]
+    gc.collect()
+    assert _rows(one) == rows["2"]
+    assert kept() == before + 1, "a DataFrame that somebody holds keeps what it reads"
+    del one
     gc.collect()
     assert kept() == before, "results that nobody holds keep nothing"
 
@@ -156,9 +160,9 @@ def test_queries_with_nothing_in_common_stay_apart(spark: SparkSession) -> None:
         (lambda q: [q(where="v + 1")], "of type int. Use a condition"),
         (lambda q: [q(name="a"), q(name="a", where="v > 1")], "two queries of one set are called 'a'"),
         (lambda q: [q(), mt.Query("at", (), "1 hour", mt.count())], "different event times"),
-        (lambda q: [q(name="")], "no name of a query"),
+        (lambda q: [q(name="")], "is not a query name"),
         (lambda q: [mt.Query("ts", "kk", "1 hour", mt.count())], "no column 'kk'"),
-        (lambda q: [3], "is no query"),
+        (lambda q: [3], "is not a query"),
     ],
 )
 def test_bad_sets_are_refused(spark: SparkSession, queries: Any, message: str) -> None:

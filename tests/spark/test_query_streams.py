@@ -92,7 +92,7 @@ def test_what_start_refuses(spark: SparkSession, tmp_path: Path) -> None:
         (results, {}, "no sinks are given"),
         (results, {"hourl": tmp_path}, "Did you mean 'hourly'"),
         (results, {"hourly": 3}, "Use a function of rows and a number, or a folder"),
-        (mt.evaluate(replay.batch, query), {"hourly": tmp_path}, "no stream"),
+        (mt.evaluate(replay.batch, query), {"hourly": tmp_path}, "is not a stream"),
     ]
     for given, sinks, message in cases:
         with pytest.raises(mt.QueryError, match=message):

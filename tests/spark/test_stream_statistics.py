@@ -70,7 +70,7 @@ def test_what_are_no_statistics(spark: SparkSession, rate: DataFrame, given: Any
         lambda: mt.rolling(events, "ts", "k", "1 hour", mt.sum("v"), statistics=given, strategy="independent"),
     ):
         with pytest.raises(
-            mt.QueryError, match=r"are no statistics. Use mt.Statistics\(rows=…, keys=…, span='1 day'\)"
+            mt.QueryError, match=r"are not statistics. Use mt.Statistics\(rows=…, keys=…, span='1 day'\)"
         ):
             call()
 
@@ -84,7 +84,7 @@ def test_a_history_must_fit_the_query(spark: SparkSession, rate: DataFrame) -> N
 
 def test_a_registry_checks_statistics_too(rate: DataFrame, tmp_path_factory: pytest.TempPathFactory) -> None:
     registry = mt.WindowRegistry(tmp_path_factory.mktemp("windows"))
-    with pytest.raises(mt.QueryError, match="are no statistics"):
+    with pytest.raises(mt.QueryError, match="are not statistics"):
         mt.aggregate(rate, "ts", "k", registry, mt.sum("v"), watermark="1 s", statistics={})  # type: ignore[arg-type]
 
 

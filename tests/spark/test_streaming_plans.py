@@ -54,7 +54,7 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
         ({"watermark": "soon"}, "cannot read 'soon' as a duration"),
         ({"watermark": "-1 s"}, "watermark -1s is negative. Use a duration such as"),
         ({"watermark": "1 us"}, "watermark 1us is not a whole number of milliseconds"),
-        ({"watermark": 1.5}, "watermark 1.5 is no length of time. Use a duration such as '10 minutes'"),
+        ({"watermark": 1.5}, "watermark 1.5 is not a length of time. Use a duration such as '10 minutes'"),
         ({"late": "keep"}, "unknown late 'keep'. Use 'drop' or 'exact'"),
         ({"output": "complete"}, "unknown output 'complete'. Use 'append' or 'update'"),
         (
@@ -69,7 +69,7 @@ def explain(stream: DataFrame, **changes: Any) -> mt.StreamPlan:
         ({"strategy": "kernel", "output": "update"}, "has no output='update'"),
         ({"aggregates": mt.sum("w")}, "no column 'w' in the input"),
         ({"time": "v"}, "time column 'v' is of type bigint"),
-        ({"windows": []}, "no windows are asked for"),
+        ({"windows": []}, "no windows were given"),
     ],
 )
 def test_what_is_wrong_is_said_before_the_query_starts(

@@ -107,7 +107,7 @@ LEFT_TO_SPARK = {
     "SELECT approx_count_distinct(v) FROM t GROUP BY window(ts, '1 hour')": "approx_count_distinct is not shared over windows",
     "SELECT sum(DISTINCT v) FROM t GROUP BY window(ts, '1 hour')": "sum of distinct values is not shared over windows",
     "SELECT count(DISTINCT a, b) FROM t GROUP BY window(ts, '1 hour')": "count of distinct values is not shared over windows",
-    "SELECT my_sum(v) FROM t GROUP BY window(ts, '1 hour')": "my_sum is no aggregate that is known here",
+    "SELECT my_sum(v) FROM t GROUP BY window(ts, '1 hour')": "my_sum is not an aggregate that is known here",
     "SELECT v FROM t GROUP BY window(ts, '1 hour')": "'v' is neither a key of GROUP BY nor in an aggregate",
     "SELECT DISTINCT k FROM t GROUP BY k, window(ts, '1 hour')": "it has DISTINCT",
     "SELECT k FROM t GROUP BY CUBE(k), window(ts, '1 hour')": "it groups by several sets of keys",

@@ -104,7 +104,7 @@ FUNCTIONS = {
 
 
 def min(column: ColumnLike) -> Aggregate:
-    """Ask for the least value; null if there is none.
+    """Find the least value; null if there is none.
 
     Args:
         column: The name of any column that can be ordered, or a Spark expression that gives it.
@@ -116,7 +116,7 @@ def min(column: ColumnLike) -> Aggregate:
 
 
 def max(column: ColumnLike) -> Aggregate:
-    """Ask for the greatest value; null if there is none.
+    """Find the greatest value; null if there is none.
 
     Args:
         column: The name of any column that can be ordered, or a Spark expression that gives it.
@@ -128,7 +128,7 @@ def max(column: ColumnLike) -> Aggregate:
 
 
 def sum(column: ColumnLike) -> Aggregate:
-    """Ask for the sum of the values that are not null; its type is Spark's.
+    """Compute the sum of the values that are not null; its type is Spark's.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -164,7 +164,7 @@ def count_if(column: ColumnLike) -> Aggregate:
 
 
 def avg(column: ColumnLike) -> Aggregate:
-    """Ask for the mean of the values that are not null; `mean` is another name.
+    """Compute the mean of the values that are not null; `mean` is another name.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -179,7 +179,7 @@ mean = avg
 
 
 def variance(column: ColumnLike) -> Aggregate:
-    """Ask for the sample variance; null for a single value.
+    """Compute the sample variance; null for a single value.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -191,7 +191,7 @@ def variance(column: ColumnLike) -> Aggregate:
 
 
 def var_pop(column: ColumnLike) -> Aggregate:
-    """Ask for the population variance.
+    """Compute the population variance.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -203,7 +203,7 @@ def var_pop(column: ColumnLike) -> Aggregate:
 
 
 def stddev(column: ColumnLike) -> Aggregate:
-    """Ask for the sample standard deviation; `std` is another name.
+    """Compute the sample standard deviation; `std` is another name.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -218,7 +218,7 @@ std = stddev
 
 
 def stddev_pop(column: ColumnLike) -> Aggregate:
-    """Ask for the population standard deviation.
+    """Compute the population standard deviation.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -230,7 +230,7 @@ def stddev_pop(column: ColumnLike) -> Aggregate:
 
 
 def covar_samp(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for the sample covariance of two columns.
+    """Compute the sample covariance of two columns.
 
     Args:
         x: The name of a numeric column, or a Spark expression.
@@ -243,7 +243,7 @@ def covar_samp(x: ColumnLike, y: ColumnLike) -> Aggregate:
 
 
 def covar_pop(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for the population covariance of two columns.
+    """Compute the population covariance of two columns.
 
     Args:
         x: The name of a numeric column, or a Spark expression.
@@ -256,7 +256,7 @@ def covar_pop(x: ColumnLike, y: ColumnLike) -> Aggregate:
 
 
 def corr(x: ColumnLike, y: ColumnLike) -> Aggregate:
-    """Ask for Pearson's correlation of two columns.
+    """Compute Pearson's correlation of two columns.
 
     Args:
         x: The name of a numeric column, or a Spark expression.
@@ -269,7 +269,7 @@ def corr(x: ColumnLike, y: ColumnLike) -> Aggregate:
 
 
 def first(column: ColumnLike) -> Aggregate:
-    """Ask for the value at the earliest event time; among equal times any of them.
+    """Take the value at the earliest event time; if several rows have that time, any of them.
 
     Args:
         column: The name of any column, or a Spark expression that gives it.
@@ -281,7 +281,7 @@ def first(column: ColumnLike) -> Aggregate:
 
 
 def last(column: ColumnLike) -> Aggregate:
-    """Ask for the value at the latest event time; among equal times any of them.
+    """Take the value at the latest event time; if several rows have that time, any of them.
 
     Args:
         column: The name of any column, or a Spark expression that gives it.
@@ -293,7 +293,7 @@ def last(column: ColumnLike) -> Aggregate:
 
 
 def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is least; of equals the last in Spark's order of rows.
+    """Take the value of the row in which another column is least; of several such rows, the last in Spark's order.
 
     Args:
         column: The column whose value is wanted, by name or as a Spark expression.
@@ -306,7 +306,7 @@ def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
 
 
 def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Ask for the value where another column is greatest; of equals the last in Spark's order of rows.
+    """Take the value of the row in which another column is greatest; of several such rows, the last in Spark's order.
 
     Args:
         column: The column whose value is wanted, by name or as a Spark expression.
@@ -319,7 +319,7 @@ def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
 
 
 def bool_and(column: ColumnLike) -> Aggregate:
-    """Ask whether a boolean column is true in every row that is not null.
+    """Tell whether a boolean column is true in every row that is not null.
 
     Args:
         column: The name of a boolean column, or a Spark expression that gives it.
@@ -331,7 +331,7 @@ def bool_and(column: ColumnLike) -> Aggregate:
 
 
 def bool_or(column: ColumnLike) -> Aggregate:
-    """Ask whether a boolean column is true in any row.
+    """Tell whether a boolean column is true in any row.
 
     Args:
         column: The name of a boolean column, or a Spark expression that gives it.
@@ -343,7 +343,7 @@ def bool_or(column: ColumnLike) -> Aggregate:
 
 
 def count_distinct(column: ColumnLike) -> Aggregate:
-    """Count the distinct values exactly; windows share what is known of each value's latest occurrence.
+    """Count the distinct values exactly; windows share the latest occurrence of each value.
 
     Nulls do not count.
 
@@ -359,9 +359,9 @@ def count_distinct(column: ColumnLike) -> Aggregate:
 def approx_count_distinct(column: ColumnLike, lg_k: int = 12) -> Aggregate:
     """Estimate the number of distinct values by a mergeable HyperLogLog sketch of 2**lg_k registers.
 
-    The relative standard error is 1.04 / sqrt(2**lg_k), which is 1.6 % at 12: one estimate in three is further off, one
-    in 300 three times as far. Which rows meet in which sketch depends on the strategy, and so does the estimate, within
-    that error.
+    The relative standard error is 1.04 / sqrt(2**lg_k), which is 1.6 % at 12: one estimate in three is off by more than
+    that, and one in 300 by more than three times that. Which rows meet in which sketch depends on the strategy, and so
+    does the estimate, within that error.
 
     Args:
         column: The name of a column that sketches take (integers, text, binary), or a Spark expression.
@@ -394,7 +394,7 @@ def approx_quantile(column: ColumnLike, fraction: float, k: int = 200) -> Aggreg
 
 
 def median(column: ColumnLike) -> Aggregate:
-    """Ask for the exact median, interpolated; windows share the sorted rows.
+    """Compute the exact median, interpolated; windows share the sorted rows.
 
     Args:
         column: The name of a numeric column, or a Spark expression that gives it.
@@ -406,7 +406,7 @@ def median(column: ColumnLike) -> Aggregate:
 
 
 def percentile(column: ColumnLike, fraction: float) -> Aggregate:
-    """Ask for an exact percentile, interpolated as Spark's is; windows share the sorted rows.
+    """Compute an exact percentile, interpolated as in Spark; windows share the sorted rows.
 
     Args:
         column: The name of a numeric column, or a Spark expression.
@@ -419,7 +419,7 @@ def percentile(column: ColumnLike, fraction: float) -> Aggregate:
 
 
 def mode(column: ColumnLike) -> Aggregate:
-    """Ask for the most frequent value, any of them if there are several; windows share the sorted rows.
+    """Find the most frequent value, or any of them if there are several; windows share the sorted rows.
 
     Args:
         column: The name of any column that can be grouped by, or a Spark expression that gives it.
@@ -439,17 +439,17 @@ def user_defined(
     returns: str = "double",
     overlap_safe: bool = False,
 ) -> Aggregate:
-    """Make an aggregate of your own by lift, combine and lower.
+    """Define your own aggregate by lift, combine and lower.
 
-    Rows with a null are left out. On Spark, partials are merged in SQL or by the plain plan, since no kernel takes a
-    function in Python.
+    Rows with a null are left out. On Spark, no kernel runs such an aggregate: its partials are merged in SQL, or plain
+    Spark evaluates it.
 
     Args:
-        name: What the aggregate is called, in names of results and in checkpoints.
-        columns: The columns whose values `lift` is given.
-        lift: Makes a partial of one row's values.
-        combine: Makes one partial of two; it must be associative.
-        lower: Makes the result of a partial.
+        name: The name of the aggregate, in result names and in checkpoints.
+        columns: The columns whose values `lift` receives.
+        lift: Turns the values of one row into a partial.
+        combine: Merges two partials into one; it must be associative.
+        lower: Turns a partial into the result.
         returns: The Spark type of the result, such as "double" or "array<int>".
         overlap_safe: Whether `combine` may count rows twice without harm, as a maximum does. In plans of mt.plan,
             windows then read any windows that they contain.
@@ -459,11 +459,11 @@ def user_defined(
     10
     """
     if not isinstance(name, str) or not name:
-        raise QueryError(f"{name!r} is no name of an aggregate. Use a non-empty string.")
+        raise QueryError(f"{name!r} is not an aggregate name. Use a non-empty string.")
     for step in (lift, combine, lower):
         if not callable(step):
             raise QueryError(
-                f"{step!r} in aggregate {name!r} is no function. Give lift, combine and lower as functions."
+                f"{step!r} in aggregate {name!r} is not a function. Give lift, combine and lower as functions."
             )
     function = Function(
         name,

@@ -137,13 +137,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """A function of some columns, under an output name: what mt.avg and the others give.
+    """An aggregate function over some columns, with an output name; mt.avg and the others return it.
 
     Args:
-        function: What is computed.
+        function: The function to compute.
         columns: Names of columns, or expressions of Spark.
         name: The name of the result; by default function and columns.
-        options: What the function takes besides, such as the fraction of a percentile.
+        options: Further arguments of the function, such as the fraction of a percentile.
 
     >>> from muntin.aggregates.functions import avg
     >>> avg("temperature")
@@ -160,7 +160,7 @@ class Aggregate:
 
     def __post_init__(self) -> None:
         if not isinstance(self.function, Function):
-            raise QueryError(f"{self.function!r} is no aggregate function. Use one such as mt.min('v').")
+            raise QueryError(f"{self.function!r} is not an aggregate function. Use one such as mt.min('v').")
         if len(self.columns) not in self.function.inputs:
             takes = " or ".join(map(str, self.function.inputs))
             raise QueryError(f"{self.function.name} takes {takes} columns, not {len(self.columns)}: {self.columns!r}.")
@@ -170,9 +170,9 @@ class Aggregate:
             object.__setattr__(self, "name", "_".join([self.function.name, *map(str, self.columns)]))
 
     def alias(self, name: str) -> Aggregate:
-        """Give the same aggregate under another output name."""
+        """Return the same aggregate under another output name."""
         if not isinstance(name, str) or not name:
-            raise QueryError(f"alias {name!r} is no output name. Use a non-empty string.")
+            raise QueryError(f"alias {name!r} is not an output name. Use a non-empty string.")
         return replace(self, name=name)
 
     def __repr__(self) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from muntin.cli.help import Commands
+
 RESULTS = Path("benchmarks/results")
 
 EXTRAS = ("duckdb", "matplotlib", "polars")
@@ -29,7 +31,7 @@ def _extras_as_messages() -> Iterator[None]:
         raise click.ClickException(f"{package} is not installed. Run: pip install 'muntin[bench]'") from error
 
 
-@click.group("bench")
+@click.group("bench", cls=Commands)
 def bench() -> None:
     """Repeat an experiment and write its result file."""
 

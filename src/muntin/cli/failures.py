@@ -11,6 +11,8 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import get_terminal_size
+from textwrap import fill
 from typing import Any
 
 import click
@@ -26,13 +28,40 @@ _SQLSTATE = re.compile(r"\s*SQLSTATE: \w+")
 _JAVA = re.compile(r"^(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): ")
 
 
-class Mistake(click.ClickException):
+class Failure(click.ClickException):
+    """The end of a command that failed; on a terminal the lines of its message are broken between words."""
+
+    exit_code = FAILED
+
+    def format_message(self) -> str:
+        """Give the message as it is printed."""
+        return broken(self.message, get_terminal_size().columns) if sys.stderr.isatty() else self.message
+
+
+def broken(message: str, width: int) -> str:
+    r"""Break the long lines of a message, which `Error: ` stands before; quoted lines are indented and stay.
+
+    >>> print(broken("column 4: no column 'c'. Did you mean 'b'?\n  SELECT c, d, e, f FROM t\n         ^", 32))
+    column 4: no column 'c'.
+    Did you mean 'b'?
+      SELECT c, d, e, f FROM t
+             ^
+    """
+    lines = message.splitlines()
+    room = max(width, 20)
+    return "\n".join(
+        line if line.startswith(" ") else fill(" " * len("Error: ") * (not place) + line, room, break_on_hyphens=False)
+        for place, line in enumerate(lines)
+    ).lstrip(" ")
+
+
+class Mistake(Failure):
     """The end of a command that was asked for something wrong."""
 
     exit_code = MISTAKE
 
 
-class Interrupted(click.ClickException):
+class Interrupted(Failure):
     """The end of a command that Ctrl-C stopped before it was done."""
 
     exit_code = INTERRUPTED
@@ -95,7 +124,7 @@ def reason(error: BaseException) -> str:
 
 
 def _ended(message: str, code: int) -> click.ClickException:
-    return Mistake(message) if code == MISTAKE else click.ClickException(message)
+    return Mistake(message) if code == MISTAKE else Failure(message)
 
 
 def _own(error: MuntinError) -> tuple[str, int]:

@@ -21,7 +21,7 @@ FORMATS: dict[str, Callable[[Any], str]] = {
 }
 
 
-@click.command("plan")
+@click.command("plan", short_help="Print the plan for windows, without Spark.")
 @click.argument("windows")
 @click.option(
     "-a",
@@ -45,13 +45,13 @@ def plan_command(
     click.echo(FORMATS[form](forest))
 
 
-@click.command("pictures")
+@click.command("pictures", short_help="Draw every kind of window.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("docs/pictures/windows"),
     show_default=True,
-    help="Folder to write them to.",
+    help="Folder to write the pictures to.",
 )
 def pictures_command(out: Path) -> None:
     """Draw every kind of window, as docs/windows.md shows them."""

@@ -5,29 +5,32 @@ from __future__ import annotations
 import click
 
 from muntin.cli.failures import errors_as_messages
+from muntin.cli.help import Commands
 from muntin.paths import existing, is_remote
 from muntin.registry import WindowRegistry
 
 
-@click.group("windows")
+@click.group("windows", cls=Commands, short_help="Add, remove and list the windows of a running query.")
 def windows() -> None:
-    """Add, remove and list the windows of a running query, kept in the folder REGISTRY.
+    """Add, remove and list the windows of a running query, which are kept in the folder REGISTRY.
 
-    It is a path, or a URL such as s3a://bucket/windows, which is read through fsspec.
+    REGISTRY is a path, or a URL such as s3a://bucket/windows, which is read through fsspec.
     """
 
 
 _registry = click.argument("registry")
 _only_writer = click.option(
-    "--only-writer", is_flag=True, help="Nobody else writes: for a store that cannot decide between two writers."
+    "--only-writer",
+    is_flag=True,
+    help="Promise that nobody else writes; needed if the store cannot decide between writers.",
 )
 
 
 @windows.command("add")
 @_registry
 @click.argument("window")
-@click.option("--id", help="What result rows have as window_id.  [default: the lengths]")
-@click.option("--since", help="An event time, such as 2024-05-01T12:00, before which no instance begins.")
+@click.option("--id", help="The window_id of result rows.  [default: the lengths]")
+@click.option("--since", help="No instance begins before this event time, such as 2024-05-01T12:00.")
 @_only_writer
 def windows_add(registry: str, window: str, id: str | None, since: str | None, only_writer: bool) -> None:
     """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
@@ -38,7 +41,7 @@ def windows_add(registry: str, window: str, id: str | None, since: str | None, o
 @windows.command("remove")
 @_registry
 @click.argument("id")
-@click.option("--until", help="An event time after which no instance ends.  [default: the query's watermark]")
+@click.option("--until", help="No instance ends after this event time.  [default: the query's watermark]")
 @_only_writer
 def windows_remove(registry: str, id: str, until: str | None, only_writer: bool) -> None:
     """Remove the window ID."""
@@ -49,7 +52,7 @@ def windows_remove(registry: str, id: str, until: str | None, only_writer: bool)
 @windows.command("list")
 @_registry
 def windows_list(registry: str) -> None:
-    """List windows, and since when they count."""
+    """List the windows, and the time from which each counts."""
     with errors_as_messages():
         kept = WindowRegistry(registry)
         kept.check_exists()
@@ -61,7 +64,7 @@ def _opened(registry: str, only_writer: bool) -> WindowRegistry:
     return WindowRegistry(registry, writers="one" if only_writer else "many")
 
 
-@click.command("state")
+@click.command("state", short_help="Print what a checkpoint keeps for which window.")
 @click.argument("checkpoint")
 def state_command(checkpoint: str) -> None:
     """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""

@@ -16,11 +16,11 @@ def whole_number(name: str, given: object, least: int) -> int:
     1000000
     >>> whole_number("keys", 0, 1)
     Traceback (most recent call last):
-    muntin.errors.QueryError: keys=0 is no count. Use a whole number from 1 on.
+    muntin.errors.QueryError: keys=0 is not a count. Use a whole number from 1 on.
     """
     number = _whole(given)
     if number is None or number < least:
-        raise QueryError(f"{name}={given!r} is no count. Use a whole number from {least} on.")
+        raise QueryError(f"{name}={given!r} is not a count. Use a whole number from {least} on.")
     return number
 
 
@@ -31,11 +31,13 @@ def length(name: str, given: object, example: str) -> Duration:
     (Duration('1d'), Duration('1m'))
     >>> length("span", -1, "1 day")
     Traceback (most recent call last):
-    muntin.errors.QueryError: span=-1 is no length of time. Use a duration such as '1 day', or microseconds.
+    muntin.errors.QueryError: span=-1 is not a length of time. Use a duration such as '1 day', or microseconds.
     """
     micros = parse_duration(given) if isinstance(given, str | timedelta) else _whole(given)
     if micros is None or micros < 0:
-        raise QueryError(f"{name}={given!r} is no length of time. Use a duration such as {example!r}, or microseconds.")
+        raise QueryError(
+            f"{name}={given!r} is not a length of time. Use a duration such as {example!r}, or microseconds."
+        )
     return Duration(micros)
 
 

@@ -39,9 +39,9 @@ def parse_rate(rate: Rate, unit: int | None) -> tuple[Fraction, int | None]:
     """
     events, time = (rate, None) if not isinstance(rate, str) else _split(rate)
     if isinstance(events, bool) or not isinstance(events, int | float | Fraction | Decimal):
-        raise QueryError(f"rate {rate!r} is no number. Use a positive number of events, or text such as '100/s'.")
+        raise QueryError(f"rate {rate!r} is not a number. Use a positive number of events, or text such as '100/s'.")
     if isinstance(events, float | Decimal) and not math.isfinite(events):
-        raise QueryError(f"rate {rate!r} is no finite number. Use a positive number of events.")
+        raise QueryError(f"rate {rate!r} is not a finite number. Use a positive number of events.")
     exact = Fraction(repr(events) if isinstance(events, float) else events)
     if exact <= 0:
         raise QueryError(f"rate {rate} is not positive. Use a positive number of events.")

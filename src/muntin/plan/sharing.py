@@ -53,7 +53,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SharingPlan(Shown):
-    """Which queries of a set are evaluated together, and how: what mt.explain gives for many queries.
+    """Which queries of a set are evaluated together, and how; mt.explain returns it for many queries.
 
     Example:
         ```python

@@ -13,18 +13,18 @@ from muntin.window import Length
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known of the input: estimates are enough.
+    """Known figures about the input; rough estimates are enough.
 
     Args:
         rows: The number of rows.
         keys: The number of distinct keys.
         span: From the first to the last event: text, a timedelta, or microseconds.
         ordered: Whether rows come nearly in order of time within a task.
-        source: Where the figures are from; plans show it.
-        batch: The rows of a micro-batch of a stream.
+        source: Where the figures come from; plans show it.
+        batch: The number of rows in a micro-batch of a stream.
 
     Raises:
-        QueryError: If a figure is negative, or no whole number.
+        QueryError: If a figure is negative, or not a whole number.
 
     >>> Statistics(rows=1000, keys=10, span=10**6).rate
     Fraction(1, 10000)

@@ -19,15 +19,15 @@ _CONFLICT = ("ConcurrentModification", "DELTA_CONCURRENT", "DELTA_METADATA_CHANG
 
 
 class DeltaLog:
-    """The log of a registry whose file system cannot decide between two writers: changes are rows of a Delta table.
+    """The log of a registry whose file system cannot decide between two writers. Changes are rows of a Delta table.
 
-    A commit of Delta is made by one writer, and the other one looks again. Queries read the registry's folder as ever.
-    If a writer is killed after its commit, the next writer, or the next start of a query that has the log, puts the
-    file of that change into the folder.
+    If two writers try the same number, Delta accepts one commit, and the other writer takes the next number. Queries
+    still read the registry's folder. If a writer is killed after its commit, the next writer, or the next start of a
+    query that has the log, adds the missing file to the folder.
 
     Args:
-        table: The name of a Delta table in a catalog, or its folder (a text with a slash). It is made when needed, with
-            the columns number, change (JSON) and writer.
+        table: The name of a Delta table in a catalog, or its folder (text with a slash). If it does not exist, it is
+            created with the columns number, change (JSON) and writer.
         spark: A session with Delta; by default the active one.
 
     Example:
@@ -46,7 +46,7 @@ class DeltaLog:
         return f"DeltaLog({self.name!r})"
 
     def append(self, number: int, change: str) -> bool:
-        """Keep a change under its number, unless there is one; tell whether this one is kept."""
+        """Store a change under its number, unless the number is taken; return whether it was stored."""
         spark, writer = self._session(), uuid4().hex
         spark.sql(f"CREATE TABLE IF NOT EXISTS {self.name} ({_COLUMNS}) USING delta")
         text = f"decode(X'{change.encode().hex()}', 'UTF-8')"  # Delta's MERGE takes no parameters
@@ -62,7 +62,7 @@ class DeltaLog:
         return not spark.table(self.name).where(f"number = {number} AND writer = '{writer}'").isEmpty()
 
     def entries(self) -> Mapping[int, str]:
-        """Give all changes by their numbers."""
+        """Return all changes by their numbers."""
         spark = self._session()
         if not exists(spark, self.name):
             return {}

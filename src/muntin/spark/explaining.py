@@ -40,17 +40,17 @@ def explain(
     aggregates: Aggregates = (),
     **options: Any,
 ) -> PhysicalPlan | StreamPlan | SharingPlan:
-    """Give the plan that mt.aggregate would run for a query, or mt.evaluate for many: print it, draw it, look into it.
+    """Return the plan that mt.aggregate would run for one query, or mt.evaluate for many, to print, draw or inspect.
 
-    Nothing runs but the small job that samples the input, and none if statistics are given.
+    Nothing runs except a small job that samples the input, and not even that if you pass statistics.
 
     Args:
         df: The events, a batch or a stream.
         time: The column of event time; or the queries that mt.evaluate would take.
         by: The keys, as in mt.aggregate.
-        windows: The windows, as in mt.aggregate. For a registry, this is the plan of the windows that it has now.
+        windows: The windows, as in mt.aggregate. For a registry, the plan is for its current windows.
         aggregates: The aggregates, as in mt.aggregate.
-        options: What mt.aggregate or mt.evaluate takes by name.
+        options: The keyword arguments of mt.aggregate or mt.evaluate.
 
     Example:
         ```python

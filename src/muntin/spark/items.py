@@ -38,25 +38,27 @@ def distinct(
     future: Length | None = None,
     checkpoint: StrPath | None = None,
 ) -> DataFrame:
-    """Give the distinct items of every instance, once for each, with the latest time at which it occurred there.
+    """Return the distinct items of every window instance, each with the latest time at which it occurred there.
 
-    The result has window_id, window, the keys, the columns and `latest`: the rows that Spark gives for
-    groupBy(window, keys, columns).agg(max(time)), window by window. On a batch one sort serves all windows of time. On
-    a stream, and for windows that are not periodic, it is mt.aggregate by keys and columns.
+    The result has window_id, window, the keys, the columns and `latest`. These are the rows that Spark gives for
+    groupBy(window, keys, columns).agg(max(time)), window by window. In batch, one sort serves all periodic windows. On
+    a stream, and for windows that are not periodic, it runs mt.aggregate by keys and columns.
 
     Args:
         df: The events, a batch or a stream.
         time: The column of event time.
         by: The keys.
-        columns: The columns whose values are an item, nulls included.
+        columns: The columns whose values together are an item; null counts as a value.
         windows: One window or several, as in mt.aggregate.
         watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
             input.
-        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
-        output: The mode that the result will be written in, "append" or "update".
-        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
-        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
-            "auto" keeps its shape. Without it, Spark compares when the query starts.
+        late: "drop" lets the shape decide which late rows count; "exact" counts a late row for every window that is
+            still open, as plain Spark does.
+        output: The mode in which you will write the result, "append" or "update".
+        future: Drop rows that are further ahead of the clock than this, before they can close windows; needs
+            `watermark`.
+        checkpoint: The checkpoint that you will start the query with. Muntin compares the query with it at once, and
+            "auto" keeps its shape. Without `checkpoint`, the comparison happens when the query starts.
 
     Example:
         ```python
@@ -67,7 +69,7 @@ def distinct(
     check_frame(df)
     items = several(columns)
     if not items:
-        raise QueryError("no columns are asked for. Give at least one, such as columns=['user'].")
+        raise QueryError("no columns were given. Give at least one, such as columns=['user'].")
     together = (*several(by), *items)
     asked = max(time).alias(LATEST)
     source = prepare(df, time, together, windows, asked)

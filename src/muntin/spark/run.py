@@ -63,38 +63,40 @@ def aggregate(
     checkpoint: StrPath | None = None,
     late_rows: bool = False,
 ) -> DataFrame:
-    """Evaluate aggregates over many windows of event time, per key; the rows are those of Spark alone.
+    """Evaluate aggregates over many windows of event time, per key, with the rows that plain Spark would give.
 
-    The result has window_id, window (start and end), the keys and the aggregates. A stream gives a stream. Batch input
-    needs none of watermark, late, output, future and checkpoint.
+    The result has window_id, window (start and end), the keys and the aggregates. If the input is a stream, so is the
+    result. The arguments watermark, late, output, future and checkpoint matter only for streams.
 
     Args:
         df: The events, a batch or a stream.
         time: The column of event time, TIMESTAMP or TIMESTAMP_NTZ, by name or as an expression.
         by: The keys: one column or several, by name or as expressions; none means one group.
-        windows: One window or several, of any kinds: mt.tumbling("1 hour"), or text such as "1 hour every 5 minutes". A
-            WindowRegistry lets windows come and go while a stream runs.
-        aggregates: One aggregate or several: mt.sum("v"), or those of Spark, F.sum("v"), where it has the same. Without
-            an alias, Spark's keep the name that Spark gives them.
-        order_by: The order of rows of equal time, for windows that count rows or look at columns.
+        windows: One window or several, of any kind: mt.tumbling("1 hour"), or text such as "1 hour every 5 minutes".
+            With a WindowRegistry, you can add and remove windows while a stream runs.
+        aggregates: One aggregate or several: mt.sum("v"), or Spark's F.sum("v") if Muntin has the same aggregate.
+            Without an alias, Spark's aggregates keep the name that Spark gives them.
+        order_by: The order of rows with equal times, for windows that count rows or look at columns.
         strategy: "auto" (by cost), "independent" (the plain Spark plan), "native" (Spark SQL only), "kernel", or the
             name of a shape.
         layout: "long" gives a row per window instance; "wide" a row per key and window end, in batch.
-        statistics: What is known of the input, which saves the small job that "auto" samples it with; or a batch
-            DataFrame with the columns of the input, such as a stream's history, which is measured in its place.
+        statistics: Known figures about the input, so that "auto" need not sample it in a small job. Or a batch
+            DataFrame with the columns of the input, such as a stream's history, which "auto" measures instead.
         watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
             input.
-        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
-        output: The mode that the result will be written in, "append" or "update".
-        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
-        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
-            "auto" keeps its shape. Without it, Spark compares when the query starts.
-        late_rows: Whether rows that came too late for all their windows are in the result of a stream as well, in a
-            column late_row; mt.split_late gives them a sink of their own.
+        late: "drop" lets the shape decide which late rows count; "exact" counts a late row for every window that is
+            still open, as plain Spark does.
+        output: The mode in which you will write the result, "append" or "update".
+        future: Drop rows that are further ahead of the clock than this, before they can close windows; needs
+            `watermark`.
+        checkpoint: The checkpoint that you will start the query with. Muntin compares the query with it at once, and
+            "auto" keeps its shape. Without `checkpoint`, the comparison happens when the query starts.
+        late_rows: Whether the result of a stream also has the rows that came too late for all their windows, in a
+            column late_row. mt.split_late writes them to a separate sink.
 
     Raises:
-        QueryError: If the query cannot mean anything: no such column, no time, a window twice.
-        UnsupportedError: If the query has a meaning that is not available: a median in columnar state, say.
+        QueryError: If the query is wrong: a missing column, no time, the same window twice.
+        UnsupportedError: If the query is valid but not supported here, such as a median in columnar state.
 
     Example:
         ```python

@@ -27,15 +27,14 @@ def _text(value: object) -> str:
 def session(
     master: str | None = None, app: str = "muntin", config: Mapping[str, object] = MappingProxyType({})
 ) -> SparkSession:
-    """Give a local Spark session with good defaults: workers' Python, UTC, few partitions, large batches, RocksDB.
+    """Open a local Spark session with good defaults: this Python, UTC, few partitions, large batches, RocksDB.
 
-    If the process has a session already, Spark gives that one back, with those settings changed that can still be
-    changed.
+    If the process already has a session, Spark returns that one, and changes those settings that can still be changed.
 
     Args:
         master: Spark's master; by default all cores of this machine.
         app: The name of the application.
-        config: Settings of Spark, which go before the defaults.
+        config: Spark settings, which take precedence over the defaults.
 
     Example:
         ```python

@@ -40,7 +40,7 @@ def group(select: exp.Select) -> Grouped:
     if not tops:
         for node in nodes:
             if (name := called(_call(node))) and (near := did_you_mean(name, [*_SPELLED, "Windows"])):
-                refuse(node, f"{_call(node).name!r} is no window.{near}")
+                refuse(node, f"{_call(node).name!r} is not a window.{near}")
         if not nodes:
             refuse(
                 _aggregate_in(select),

@@ -94,7 +94,7 @@ def _select(query: exp.Select, steps: Steps, hand_on: bool) -> tuple[exp.Expr, b
     if time is None or not hand_on:
         return query, False
     if query.args.get("distinct"):
-        unsupported(query, "DISTINCT in a step before windows is not done here. Use GROUP BY in the last SELECT.")
+        unsupported(query, "DISTINCT in a step before windows is not supported here. Use GROUP BY in the last SELECT.")
     if not (again and any(_is_star(item) for item in query.expressions)):
         handed = time if time.name == MUNTIN_TIME else exp.alias_(time, MUNTIN_TIME, quoted=True)
         query.append("expressions", handed.copy())

@@ -46,7 +46,7 @@ _OTHERS: dict[Dialect, frozenset[str]] = {
         ["listagg", "collect", "array_agg", "rank", "dense_rank", "row_number", "lag", "lead", "json_arrayagg"]
     ),
 }
-"""Aggregates that are not done here."""
+"""Aggregates that are not supported here."""
 
 _TWO = frozenset(["covar_samp", "covar_pop", "corr", "min_by", "max_by"])
 _SAME_DISTINCT = frozenset(["min", "max", "bool_and", "bool_or"])
@@ -86,7 +86,9 @@ def _plain(node: exp.Expr, dialect: Dialect) -> Call:
     function = KNOWN[dialect].get(name)
     if function is None:
         unsupported(
-            node, f"{name.upper()} is not done over windows here.{_advice(name)}", f"{name} is not shared over windows"
+            node,
+            f"{name.upper()} is not supported over windows here.{_advice(name)}",
+            f"{name} is not shared over windows",
         )
     if function == "percentile_cont":
         return _continuous(node, dialect)
@@ -138,7 +140,7 @@ def _distinct(node: exp.Expr, name: str, function: str, values: list[exp.Expr]) 
     if function != "count" or len(values) != 1:
         unsupported(
             node,
-            f"{name.upper()} of distinct values is not done here. Use COUNT(DISTINCT x), or MIN and MAX.",
+            f"{name.upper()} of distinct values is not supported here. Use COUNT(DISTINCT x), or MIN and MAX.",
             f"{name} of distinct values is not shared over windows",
         )
     return Call("count_distinct", (_argument(values[0]),))

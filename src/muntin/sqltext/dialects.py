@@ -73,7 +73,7 @@ class _Places(Parser):
         return primary
 
     def _warn_unsupported(self) -> None:
-        """Say nothing: what is no query is refused later."""
+        """Say nothing: what is not a query is refused later."""
 
     def _parse_as_command(self, start: Token) -> exp.Command:
         raise syntax_error(f"{start.text!r} begins nothing that is read here", start.start)
@@ -138,7 +138,7 @@ class AzureWindows(TSQL):
             name = PARTITION if word.token_type == TokenType.PARTITION_BY else TIME
             self._advance(1 if name == PARTITION else 2)
             if table.args.get(name):
-                self.raise_error("the same clause stands twice after a table", word)
+                self.raise_error("the same clause appears twice after a table", word)
             if name == TIME:
                 table.set(TIME, self._parse_disjunction() or self.raise_error("expected the event time"))
                 if self._match_text_seq("OVER"):

@@ -153,7 +153,7 @@ def _arguments(function: exp.Expr, names: tuple[str, ...]) -> dict[str, exp.Expr
             written = f"{name.upper()!r} is no argument." if name else "this is an argument too many."
             refuse(node, f"{written}{did_you_mean(name, names)} {called(function).upper()} takes {known}.")
         if name in given:
-            refuse(node, f"argument {name.upper()} stands twice. Leave one out.")
+            refuse(node, f"argument {name.upper()} appears twice. Leave one out.")
         given[name] = value
     return given
 

@@ -61,7 +61,9 @@ def check_clauses(select: exp.Select) -> None:
             unsupported(group, "GROUP BY takes keys and windows, no sets of them.", "it groups by several sets of keys")
     for node in select.find_all(exp.Subquery, exp.Select, exp.Exists, exp.SetOperation):
         if node is not select and not _beneath(node, select.args.get("from_"), select.args.get("with_")):
-            unsupported(node, "a query within an expression is not done here.", "it has a query within an expression")
+            unsupported(
+                node, "a query within an expression is not supported here.", "it has a query within an expression"
+            )
 
 
 def _first(value: Any) -> exp.Expr | None:

@@ -35,7 +35,7 @@ class Steps:
         if steps is None:
             return
         if steps.args.get("recursive"):
-            unsupported(steps, "steps that read themselves are not done here.", "a step of it reads itself")
+            unsupported(steps, "steps that read themselves are not supported here.", "a step of it reads itself")
         for step in steps.expressions:
             if step.args["alias"].args.get("columns"):
                 unsupported(

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from muntin.errors import MuntinError, QueryError, UnsupportedError
 
-_SHOWN = 100
-"""How much of a long line is shown."""
+_SHOWN = 76
+"""How much of a long line is shown: with what stands around it, no more than a terminal of 80 columns has."""
 
 
 class Refused(Exception):  # noqa: N818
@@ -58,7 +58,7 @@ def point(text: str, place: int, message: str) -> str:
     end = text.find("\n", place)
     line, column = text[begin : len(text) if end < 0 else end].rstrip("\r"), place - begin
     number = text.count("\n", 0, place) + 1
-    cut = max(0, column - _SHOWN // 2) if len(line) > _SHOWN else 0
+    cut = max(0, min(column - _SHOWN // 2, len(line) - _SHOWN))
     shown = ("…" if cut else "") + line[cut : cut + _SHOWN] + ("…" if len(line) > cut + _SHOWN else "")
     blank = " " * bool(cut) + "".join(map(_blank, line[cut:column]))
     return f"line {number}, column {column + 1}: {message}\n  {shown}\n  {blank}^"
@@ -98,5 +98,5 @@ def refuse(at: exp.Expr | int | None, message: str, reason: str = "") -> NoRetur
 
 
 def unsupported(at: exp.Expr | int | None, message: str, reason: str = "") -> NoReturn:
-    """Refuse what is not done here, unless Spark is to run it."""
+    """Refuse what is not supported here, unless Spark is to run it."""
     raise Refused(at, message, reason, UnsupportedError)

@@ -59,7 +59,9 @@ class Projection:
                 return self._named(part, node, names or {})
             if isinstance(part, exp.Window):
                 unsupported(
-                    part, "OVER is not done over windows here. Use mt.rolling in Python.", "it has a frame with OVER"
+                    part,
+                    "OVER is not supported over windows here. Use mt.rolling in Python.",
+                    "it has a frame with OVER",
                 )
             if isinstance(part, exp.Star):
                 refuse(part, "* is not known here: name keys, aggregates and the window.", "it selects *")
@@ -103,7 +105,7 @@ class Projection:
         above = column.parent
         while above is not None and above is not top.parent:
             if (function := called(above)) and (near := hint(function, self.dialect)):
-                reason = f"{function} is no aggregate that is known here"
-                refuse(above, f"{function!r} is no aggregate that is known here.{near}", reason)
+                reason = f"{function} is not an aggregate that is known here"
+                refuse(above, f"{function!r} is not an aggregate that is known here.{near}", reason)
             above = above.parent
         raise Refused(column, f"{written!r} {NEITHER}.", f"{written!r} {NEITHER}")

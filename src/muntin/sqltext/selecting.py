@@ -117,7 +117,7 @@ def _branches(query: exp.Expr, dialect: Dialect, top: bool = True) -> Iterator[e
                     query, "UNION removes rows that are equal. Use UNION ALL.", "UNION removes rows that are equal"
                 )
             if query.args.get("by_name"):
-                unsupported(query, "UNION BY NAME is not done here.", "it has UNION BY NAME")
+                unsupported(query, "UNION BY NAME is not supported here.", "it has UNION BY NAME")
             yield from _branches(query.left, dialect, top=False)
             yield from _branches(query.right, dialect, top=False)
         case _:
@@ -245,7 +245,7 @@ def _ordered(node: exp.Expr, items: list[exp.Expr], outputs: tuple[Output, ...])
 
 def _limit(query: exp.Expr) -> int | None:
     if query.args.get("offset"):
-        unsupported(query, "OFFSET is not done here.", "it has OFFSET")
+        unsupported(query, "OFFSET is not supported here.", "it has OFFSET")
     limit = query.args.get("limit")
     if limit is None:
         return None

@@ -32,7 +32,7 @@ def _check_spelling(node: exp.Expr) -> None:
     name, lengths = called(node), node.expressions[1:]
     is_like = bool(name) and name not in _NAMES and any(one.is_string and _LENGTH.match(one.name) for one in lengths)
     if is_like and (near := did_you_mean(name, _NAMES)):
-        raise Wrong(node, f"{name!r} is no window.{near}")
+        raise Wrong(node, f"{name!r} is not a window.{near}")
 
 
 def _nodes(select: exp.Select) -> list[exp.Expr]:
@@ -63,7 +63,7 @@ def _window(call: exp.Expr) -> tuple[exp.Expr, AnyWindow]:
         takes = "a time, a length, and then a slide and an offset" if most == 3 else "a time and a gap"
         raise Wrong(call, f"{name} takes {takes}.")
     if time.name.casefold() in _NAMES or called(time) == "window_time":
-        unsupported(time, "windows of windows are not done here.", "it makes windows of windows")
+        unsupported(time, "windows of windows are not supported here.", "it makes windows of windows")
     if name == "session_window":
         return time, made(call, lambda: session_window(_length(lengths[0])))
     size, *rest = map(_length, lengths)

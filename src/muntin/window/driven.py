@@ -241,7 +241,7 @@ class Until(Kind):
         check_id(self.id)
         if self.function not in BOUNDED:
             raise UnsupportedError(
-                f"a window until {self.function} reaches a bound is not done{of_window(self.id)}. "
+                f"a window until {self.function} reaches a bound is not supported{of_window(self.id)}. "
                 f"Use {', '.join(f'mt.{name}' for name in BOUNDED)}, or mt.user_window."
             )
         object.__setattr__(self, "bound", number("bound", self.bound, self.id))
@@ -289,10 +289,10 @@ class Until(Kind):
 
 
 def snapshot(*, id: str | None = None) -> Snapshot:
-    """Make a window of the rows of one time.
+    """Make a window of all rows that have the same time.
 
     Args:
-        id: What result rows have as window_id; by default "snapshot".
+        id: The window_id of result rows; by default "snapshot".
 
     >>> snapshot().label
     'snapshot'
@@ -301,12 +301,12 @@ def snapshot(*, id: str | None = None) -> Snapshot:
 
 
 def punctuated(condition: Any, ends: bool = False, *, id: str | None = None) -> Punctuated:
-    """Make a window that a row begins for which a column or condition holds.
+    """Make a window that begins with each row for which a condition holds.
 
     Args:
         condition: The name of a boolean column, or a condition such as F.col("speed") == 0. A null does not hold.
-        ends: Whether such a row is the last of its own window instead.
-        id: What result rows have as window_id; by default a description.
+        ends: Whether such a row is instead the last row of its window.
+        id: The window_id of result rows; by default a description.
 
     >>> punctuated("stop").label, punctuated("stop", ends=True).label
     ('begun by stop', 'ended by stop')
@@ -319,8 +319,8 @@ def while_(condition: Any, at_least: Length | RowCount | None = None, *, id: str
 
     Args:
         condition: The name of a boolean column, or a Spark expression. A null does not hold.
-        at_least: Keep only runs that last so long, or have so many rows: "3 minutes", mt.rows(3).
-        id: What result rows have as window_id; by default a description.
+        at_least: Keep only runs that last at least this long, or have at least this many rows: "3 minutes", mt.rows(3).
+        id: The window_id of result rows; by default a description.
 
     >>> while_("fast", at_least="3 minutes", id="fast drive").label
     'fast drive'
@@ -333,8 +333,8 @@ def delta(column: Any, distance: float, *, id: str | None = None) -> Delta:
 
     Args:
         column: The name of a numeric column, or a Spark expression.
-        distance: How far the value may move; a move of exactly that far does not end the window.
-        id: What result rows have as window_id; by default a description.
+        distance: How far the value may move; a move of exactly this distance does not end the window.
+        id: The window_id of result rows; by default a description.
 
     >>> delta("speed", 20).label
     'speed within 20'
@@ -349,12 +349,12 @@ def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
         aggregate: mt.sum, mt.count or mt.max of a column, which must reach the bound or rise above it, or
             mt.min, which must reach the bound or fall below it.
         bound: The bound.
-        id: What result rows have as window_id; by default a description.
+        id: The window_id of result rows; by default a description.
 
     >>> from muntin.aggregates.functions import sum
     >>> until(sum("parcels"), 10).label
     'until sum(parcels) 10'
     """
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
-        raise QueryError(f"{aggregate!r} is no aggregate{of_window(id)}. Use one such as mt.sum('amount').")
+        raise QueryError(f"{aggregate!r} is not an aggregate{of_window(id)}. Use one such as mt.sum('amount').")
     return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)

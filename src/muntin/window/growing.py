@@ -149,7 +149,7 @@ def cumulating(range: Length, step: Length, *, offset: Length = 0, id: str | Non
         range: How long the window grows before it restarts.
         step: How often it appears; it must divide the range.
         offset: How far the grid is shifted from 1970-01-01 00:00 UTC.
-        id: What result rows have as window_id; by default a description.
+        id: The window_id of result rows; by default a description.
 
     >>> cumulating("1 day", "1 hour", id="today").label
     'today'
@@ -158,13 +158,13 @@ def cumulating(range: Length, step: Length, *, offset: Length = 0, id: str | Non
 
 
 def landmark(since: int | str | date | datetime, step: Length, *, id: str | None = None) -> Landmark:
-    """Make a window that grows from one moment for ever, and appears at every step.
+    """Make a window that grows from one moment on and never restarts; it appears at every step.
 
     Args:
-        since: The moment: text such as "2024-01-01", a date or a datetime. Without a time zone, it is in that of the
-            session.
+        since: The moment: text such as "2024-01-01", a date or a datetime. Without a time zone, the session's time zone
+            applies.
         step: How often the window appears.
-        id: What result rows have as window_id; by default a description.
+        id: The window_id of result rows; by default a description.
 
     >>> landmark(since="2024-01-01", step="1 day").label
     'since 2024-01-01/1d'

@@ -27,14 +27,14 @@ class RowCount:
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
-            raise QueryError(f"{self.count!r} is no count of rows. Use a whole number from 1 on.")
+            raise QueryError(f"{self.count!r} is not a count of rows. Use a whole number from 1 on.")
 
     def __str__(self) -> str:
         return f"{self.count} row{'' if self.count == 1 else 's'}"
 
 
 def rows(count: int) -> RowCount:
-    """Give a length in rows of a key: mt.tumbling(mt.rows(100)).
+    """Make a length in rows of a key, as in mt.tumbling(mt.rows(100)).
 
     Args:
         count: How many rows, at least 1.
@@ -51,7 +51,7 @@ def read_length(name: str, value: object, id: str | None) -> int:
         return parse_duration(value)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         remedy = "Use text such as '5 minutes', a timedelta, or an int."
-        raise QueryError(f"{name} {value!r} is no length of time{of_window(id)}. {remedy}")
+        raise QueryError(f"{name} {value!r} is not a length of time{of_window(id)}. {remedy}")
     length = value if isinstance(value, Duration) else index(value)
     if abs(length) > LONGEST:
         raise QueryError(
@@ -105,7 +105,7 @@ def number(name: str, value: object, id: str | None) -> int | float:
     (5, 2.5)
     """
     if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
-        raise QueryError(f"{name} {value!r} is no number{of_window(id)}. Use one such as 10 or 2.5.")
+        raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
     exact = float(value)
     return int(value) if isinstance(value, int) else int(exact) if exact.is_integer() else exact
 

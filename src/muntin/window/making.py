@@ -27,10 +27,10 @@ def tumbling(range: Any, *slide: Never, offset: Any = 0, on: Any = None, id: str
 
     Args:
         range: The length: of time ("20 minutes", a timedelta), in rows (mt.rows(100)), or a number with `on`.
-        slide: Not taken; a window with a slide is mt.hopping.
+        slide: Not allowed; use mt.hopping for a window with a slide.
         offset: How far the grid is shifted from 1970-01-01 00:00 UTC, or from 0 with `on`.
-        on: A numeric column that never falls within a key, by which instances are measured instead of time.
-        id: What result rows have as window_id; by default the length.
+        on: A numeric column that never decreases within a key; instances are measured along it instead of along time.
+        id: The window_id of result rows; by default the length.
 
     Raises:
         QueryError: If the range is not positive, or has a unit that does not fit.
@@ -70,16 +70,17 @@ def hopping(range: str, slide: RowCount, *more: Never, id: str | None = None) ->
 
 
 def hopping(range: Any, slide: Any, *more: Never, offset: Any = 0, on: Any = None, id: str | None = None) -> Any:
-    """Make a window whose instances begin every slide; slide = range equals tumbling.
+    """Make a window whose instances begin every slide; if the slide equals the range, the window is tumbling.
 
     Args:
         range: The length of an instance: of time, in rows (mt.rows(100)), or a number with `on`.
-        slide: How far apart instances begin, at most the range. If one of range and slide is in rows and the other of
-            time, instances have the last rows every so often, or the last minutes every so many rows.
-        more: Not taken; an offset has to be named.
+        slide: How far apart instances begin, at most the range. If the range is in rows and the slide is a time, each
+            instance has the last rows at the end of a slide. If the range is a time and the slide is in rows, each
+            instance has the last minutes after that many rows.
+        more: Not allowed; pass an offset by name.
         offset: How far the grid is shifted from 1970-01-01 00:00 UTC, or from 0 with `on`.
-        on: A numeric column that never falls within a key, by which instances are measured instead of time.
-        id: What result rows have as window_id; by default range and slide.
+        on: A numeric column that never decreases within a key; instances are measured along it instead of along time.
+        id: The window_id of result rows; by default range and slide.
 
     Raises:
         QueryError: If the slide exceeds the range, or lengths have different units.

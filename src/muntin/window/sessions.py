@@ -94,13 +94,13 @@ class Session(Kind):
 def session_window(
     gap: Length, longest: Length | None = None, *, aligned: bool = False, id: str | None = None
 ) -> Session:
-    """Make a window of sessions: a gap in time ends one, and so does its longest length.
+    """Make a window of sessions. A session ends after a gap without rows, or when it reaches its maximum length.
 
     Args:
         gap: The time without rows after which a session ends. A row exactly one gap later still belongs to it.
-        longest: The longest that a session may last; without it, sessions may be of any length.
-        aligned: Whether `longest` is looked at only at its multiples on the clock, as in Azure Stream Analytics.
-        id: What result rows have as window_id; by default a description.
+        longest: The maximum length of a session; without it, sessions may have any length.
+        aligned: Whether `longest` is checked only at its multiples on the clock, as in Azure Stream Analytics.
+        id: The window_id of result rows; by default a description.
 
     >>> session_window("30 minutes", longest="4 hours", id="visits").label
     'visits'

@@ -122,19 +122,20 @@ def user_window(
     version: int = 1,
     id: str | None = None,
 ) -> UserWindow:
-    """Make a window of your own: a function or object that says which windows begin and end with every row.
+    """Define your own window by a function or object that says which windows begin and end with every row.
 
     Args:
-        discretizer: A function of the state, the time of a row in microseconds and the values of the columns. It gives
-            the next state, how many windows begin with the row, and how many open ones end before it. An object with a
-            method `step` does the same; an object with a method `steps` takes arrays of rows.
-        columns: The columns whose values the discretizer is given, by name.
-        initial: The state that every key begins with; JSON must be able to hold it.
-        fifo: Whether windows end in the order in which they began. If not, the discretizer gives a list of the rows
-            that the ending windows began with.
+        discretizer: A function of the state, the time of a row in microseconds and the values of the columns. It
+            returns the next state, the number of windows that begin with the row, and the number of open windows that
+            end before it. An object with a method `step` does the same; an object with a method `steps` takes arrays of
+            rows.
+        columns: The names of the columns whose values the discretizer receives.
+        initial: The state that every key begins with; JSON must be able to represent it.
+        fifo: Whether windows end in the order in which they began. If not, the discretizer returns a list of the
+            numbers of the rows that the ending windows began with.
         complete: Whether windows that are open at the end of a batch are left out.
-        version: A number that is part of a stream's checkpoint; raise it when the state means something else.
-        id: What result rows have as window_id; by default the name of the function.
+        version: A number that is part of a stream's checkpoint; raise it when you change what the state means.
+        id: The window_id of result rows; by default the name of the function.
 
     >>> def hundred(rows, time):
     ...     return rows + 1, int(rows % 100 == 0), int(rows % 100 == 0 and rows > 0)

@@ -27,7 +27,7 @@ TABLES: dict[str, Callable[[Row], str]] = {
     "thousand combinations in the store, updates + merges": (
         lambda row: "—" if row["way"] == "naive" else f"{thousands(row['updates'])} + {thousands(row['merges'])}"
     ),
-    "slices held at most / partials that there was room for": lambda row: f"{row['held']:,} / {row['room']:,}",
+    "most slices held / room for partials": lambda row: f"{row['held']:,} / {row['room']:,}",
     "million rows per second": lambda row: f"{row['rows_per_second'] / 1e6:.3g}",
 }
 Claim = tuple[str, str, str, Callable[[dict[str, Row]], float], Callable[[float], bool]]

@@ -27,7 +27,7 @@ def kernels_section(result: Row) -> str:
             "## Techniques of final aggregation",
             "Each technique runs on one core over random doubles, with a range that slides by one partial. Times are "
             "processor time. A slide of naive gets slower with the range, so naive runs over fewer slides, all of them "
-            "with a full range. In the figure, earlier lines are thicker: lines that coincide can all be seen.",
+            "with a full range. In the figure, lines that coincide are dashes of their colours in turn.",
             f"![Throughput and partials held against the size of the range]({THROUGHPUT_FIGURE})",
             *(
                 part

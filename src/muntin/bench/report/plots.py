@@ -10,11 +10,25 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MultipleLocator
 
 from muntin.bench.record import Row
 from muntin.bench.report.batch import GROWTH_FIGURE, PAPER, SPEEDUP_FIGURE
 from muntin.bench.report.cutty import CUTTY_FIGURE, WORKLOADS, stored
 from muntin.bench.report.cutty import NAMES as CUTTY_NAMES
+from muntin.bench.report.findings import (
+    cutty_finding,
+    growth_finding,
+    kernels_finding,
+    planning_finding,
+    queries_finding,
+    rolling_finding,
+    speedup_finding,
+    stream_finding,
+    subsume_finding,
+    told,
+    weave_finding,
+)
 from muntin.bench.report.kernels import THROUGHPUT_FIGURE
 from muntin.bench.report.pages import PLANNING_FIGURE
 from muntin.bench.report.queries import NAMES as QUERIES_NAMES
@@ -37,6 +51,7 @@ from muntin.bench.report.style import (
     SPARK,
     Lines,
     draw_lines,
+    headline,
     log_ticks,
     name_ends,
     save,
@@ -53,7 +68,8 @@ Value = Callable[[Row], float]
 
 def speedup_figure(result: Row, path: Path) -> None:
     """Draw the mean ratio of plain Spark to Muntin beside the paper's, a panel for every kind of window set."""
-    figure = sheet(2.9)
+    figure = sheet(3.1)
+    headline(figure, told(speedup_finding, result))
     kinds = list(dict.fromkeys((row["family"], row["tumbling"]) for row in result["rows"]))
     panels: Sequence[Axes] = figure.subplots(1, len(kinds), sharey=True)
     for axes, (family, tumbling) in zip(panels, kinds, strict=True):
@@ -61,13 +77,14 @@ def speedup_figure(result: Row, path: Path) -> None:
         places = range(len(rows))
         means = [row["ratios"]["auto"]["mean"] for row in rows]
         paper = [PAPER[row["family"][0], row["count"], row["tumbling"]][0] for row in rows]
-        bars = axes.bar([x - 0.2 for x in places], means, 0.4, color=MUNTIN)
+        bars = axes.bar([x - 0.16 for x in places], means, 0.5, color=MUNTIN)
         axes.bar_label(bars, [f"{mean:.0f}" if mean >= 10 else f"{mean:.1f}" for mean in means], color=INK, fontsize=7)
-        axes.bar([x + 0.2 for x in places], paper, 0.4, color=ORANGE, alpha=0.75)
+        axes.bar([x + 0.24 for x in places], paper, 0.26, color=ORANGE)
         axes.axhline(1, color=FAINT, linewidth=0.8, marker="")
         axes.set_xticks(list(places), [str(row["count"]) for row in rows])
         axes.set(title=f"{family},\n{'tumbling' if tumbling else 'hopping'}", xlabel="windows")
         axes.grid(visible=False, axis="x")
+    panels[0].yaxis.set_major_locator(MultipleLocator(2))
     panels[0].set_ylabel("times as fast as without sharing")
     _key(panels[0], {"Muntin on Spark,\nmeasured": MUNTIN, "the paper's engine,\nas printed": ORANGE})
     save(figure, path)
@@ -77,7 +94,8 @@ def growth_figure(result: Row, path: Path) -> None:
     """Draw time against events, windows and keys, all on logarithmic scales."""
     names = {"plain": "plain Spark", "native": "Muntin, native", "auto": "Muntin, auto"}
     colors = dict(zip(names.values(), (SPARK, ORANGE, MUNTIN), strict=True))
-    figure = sheet(2.8)
+    figure = sheet(3.1)
+    headline(figure, told(growth_finding, result))
     parameters = ("events", "windows", "keys")
     panels: Sequence[Axes] = figure.subplots(1, 3, sharey=True)
     for axes, parameter in zip(panels, parameters, strict=True):
@@ -93,6 +111,7 @@ def growth_figure(result: Row, path: Path) -> None:
         log_ticks(axes.xaxis, [row[parameter] for row in rows] if parameter != "keys" else None)
         log_ticks(axes.yaxis)
         axes.set(xlabel=parameter)
+        axes.margins(y=0.1)
     panels[0].set(ylabel="seconds")
     name_ends(figure, panels[-1])
     save(figure, path)
@@ -101,7 +120,8 @@ def growth_figure(result: Row, path: Path) -> None:
 def planning_figure(result: Row, path: Path) -> None:
     """Draw planning time against the number of windows, both on logarithmic scales."""
     colors = {"shared": GREY, "factor": ORANGE, "best": MUNTIN}
-    figure = sheet(2.8)
+    figure = sheet(3.0)
+    headline(figure, told(planning_finding, result))
     panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
     titles = {"min": "min, under covered-by semantics", "sum": "sum, under partitioned-by semantics"}
     for axes, (aggregate, title) in zip(panels, titles.items(), strict=True):
@@ -129,7 +149,8 @@ def kernels_figure(result: Row, path: Path) -> None:
         "answers per second, all ranges of 1 to n": ("many ranges", "answers_per_second"),
         "partials and pointers held, one range": ("one range", "held"),
     }
-    figure = sheet(7.6)
+    figure = sheet(6.6)
+    headline(figure, told(kernels_finding, result))
     grid: Any = figure.subplots(len(measures), 2, sharey="row")
     for line, (label, (setting, value)) in zip(grid, measures.items(), strict=True):
         for axes, operation in zip(line, ("sum", "max"), strict=True):
@@ -151,7 +172,8 @@ def cutty_figure(result: Row, path: Path) -> None:
         "rows per second": lambda row: float(row["rows_per_second"]),
     }
     colors = dict(zip(CUTTY_NAMES, (GREY, ORANGE, RED, BROWN, SKY, MUNTIN, GREEN), strict=True))
-    figure = sheet(7.6)
+    figure = sheet(6.6)
+    headline(figure, told(cutty_finding, result))
     grid: Any = figure.subplots(len(measures), len(WORKLOADS), sharey="row")
     for line, (label, value) in zip(grid, measures.items(), strict=True):
         for axes, (workload, title) in zip(line, WORKLOADS.items(), strict=True):
@@ -172,6 +194,7 @@ def weave_figure(result: Row, path: Path) -> None:
     techniques = list(dict.fromkeys(row["technique"] for row in rows))
     colors = dict(zip(techniques, (GREY, ORANGE, PURPLE, GREEN, MUNTIN), strict=False))
     figure = sheet(3.4)
+    headline(figure, told(weave_finding, result))
     panels: Sequence[Axes] = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, number in zip(panels, numbers, strict=True):
         here = [row for row in rows if row["experiment"] == number]
@@ -192,7 +215,8 @@ def weave_figure(result: Row, path: Path) -> None:
 
 def rolling_figure(result: Row, path: Path) -> None:
     """Draw time against the rows of a frame."""
-    figure = sheet(2.8)
+    figure = sheet(3.0)
+    headline(figure, told(rolling_finding, result))
     axes = figure.subplots()
     rows = [row for row in result["rows"] if row["part"] == "frames"]
     lines = {
@@ -208,8 +232,10 @@ def rolling_figure(result: Row, path: Path) -> None:
 
 def stream_figure(result: Row, path: Path) -> None:
     """Draw events per second against the number of tumbling windows, on dense and on sparse streams."""
-    figure = sheet(3.2)
+    figure = sheet(3.4)
+    headline(figure, told(stream_finding, result))
     colors = dict(zip(STREAM_NAMES, (SPARK, BROWN, GREEN, ORANGE, PURPLE, MUNTIN), strict=True))
+    labels = {name: label if label.startswith("plain") else f"Muntin, {label}" for name, label in STREAM_NAMES.items()}
     panels: Sequence[Axes] = figure.subplots(1, 2, sharey=True)
     for axes, kind in zip(panels, ("dense", "sparse"), strict=True):
         rows = [
@@ -223,7 +249,7 @@ def stream_figure(result: Row, path: Path) -> None:
             ]
             for name in STREAM_NAMES
         }
-        _draw_named(axes, lines, colors, STREAM_NAMES)
+        _draw_named(axes, lines, colors, labels)
         log_ticks(axes.xaxis, sorted({row["windows"] for row in rows}))
         log_ticks(axes.yaxis)
         axes.set(xlabel="tumbling windows", title=f"{kind} stream")
@@ -243,6 +269,7 @@ def subsume_figure(result: Row, path: Path) -> None:
     classes = list(dict.fromkeys(row["class"] for row in result["rows"]))
     colors = dict(zip(SUBSUME_METHODS, (ORANGE, MUNTIN, GREEN), strict=True)) | {"each query alone": SPARK}
     figure = sheet(6.0)
+    headline(figure, told(subsume_finding, result))
     grid: Any = figure.subplots(len(measures), len(classes), sharex=True, sharey="row", squeeze=False)
     for line, (label, value) in zip(grid, measures.items(), strict=True):
         for axes, name in zip(line, classes, strict=True):
@@ -269,7 +296,8 @@ def queries_figure(result: Row, path: Path) -> None:
 
     Thin lines are the sets that were drawn, thick ones their geometric means.
     """
-    figure = sheet(3.0)
+    figure = sheet(3.3)
+    headline(figure, told(queries_finding, result))
     throughput, faster = figure.subplots(1, 2)
     colors = dict(zip(QUERIES_NAMES, (SPARK, ORANGE, MUNTIN), strict=True))
     for name, label in QUERIES_NAMES.items():
@@ -280,7 +308,7 @@ def queries_figure(result: Row, path: Path) -> None:
     counts = sorted({row["queries"] for row in result["rows"]})
     for axes, title in ((throughput, "events × queries per second"), (faster, "times as fast as plain Spark")):
         log_ticks(axes.xaxis, counts)
-        axes.set(xlabel="queries", title=title)
+        axes.set(xlabel="queries\n(thin: single sets, thick: their means)", title=title)
     log_ticks(throughput.yaxis)
     faster.set_ylim(bottom=0)
     name_ends(figure, throughput)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib as mpl
 import numpy as np
@@ -89,11 +90,24 @@ def sheet(height: float) -> Figure:
     return Figure(figsize=(WIDTH, height))
 
 
+LONGEST = 86
+"""Characters of a headline that fit into one line."""
+
+
+def headline(figure: Figure, finding: str) -> None:
+    """Write above a figure what it shows, if that is known."""
+    if not finding:
+        return
+    lines = -(-len(finding) // LONGEST)
+    text = fill(finding, LONGEST if lines == 1 else len(finding) // lines + 8)
+    figure.suptitle(text, x=0.012, ha="left", fontsize=10, fontweight="bold")
+
+
 def draw_lines(axes: Axes, lines: Lines, colors: Mapping[str, str]) -> None:
-    """Draw lines, those of earlier names thicker: where several coincide, all can be seen."""
+    """Draw lines, those of earlier names thicker: where several meet, all can be seen."""
     for place, (name, points) in enumerate(lines.items()):
         if points:
-            width = 1.8 + min(0.5, 3 / len(lines)) * (len(lines) - 1 - place)
+            width = 1.7 + min(0.4, 2 / len(lines)) * (len(lines) - 1 - place)
             axes.plot(*zip(*points, strict=True), color=colors[name], linewidth=width, markersize=width + 2, label=name)
 
 
@@ -125,6 +139,44 @@ def _last(line: Line2D) -> tuple[float, float]:
     return float(x), float(y)
 
 
+NEAR, MOSTLY, DASH = 0.015, 0.7, 5.0
+"""Lines coincide if they are so near, as a share of the panel's height, at such a share of their points. The length of
+their dashes is in points."""
+
+
+def _dash_coinciding(axes: Axes) -> None:
+    """Draw lines that coincide as dashes of their colours in turn."""
+    groups: list[list[Line2D]] = []
+    for line in axes.get_lines():
+        if not str(line.get_label()).startswith("_"):
+            group = next((group for group in groups if _coincide(axes, group[0], line)), None)
+            if group is None:
+                groups.append([line])
+            else:
+                group.append(line)
+    for group in (group for group in groups if len(group) > 1):
+        width = max(line.get_linewidth() for line in group)
+        on, off = DASH / width, DASH / width * (len(group) - 1)
+        for place, line in enumerate(group):
+            line.set(linewidth=width, linestyle=(on * (len(group) - place), (on, off)), dash_capstyle="butt")
+            line.set(markersize=width + 1, markevery=(place, len(group)))
+
+
+def _coincide(axes: Axes, one: Line2D, other: Line2D) -> bool:
+    heights = [_heights(axes, line) for line in (one, other)]
+    if heights[0].keys() != heights[1].keys() or len(heights[0]) < 4:
+        return False
+    near = [abs(height - heights[1][x]) < NEAR for x, height in heights[0].items()]
+    return sum(near) >= MOSTLY * len(near)
+
+
+def _heights(axes: Axes, line: Line2D) -> dict[float, float]:
+    """Give the points of a line: their heights as shares of the panel's, by x."""
+    points = np.asarray(line.get_xydata(), float)
+    shares = axes.transAxes.inverted().transform(axes.transData.transform(points))
+    return dict(zip(points[:, 0].tolist(), shares[:, 1].tolist(), strict=True))
+
+
 def _name(axes: Axes, line: Line2D, place: tuple[float, float], size: float) -> None:
     axes.annotate(
         str(line.get_label()),
@@ -143,7 +195,7 @@ def _apart(heights: Sequence[float], gap: float) -> list[float]:
     """Move heights in rising order apart, as little as needed, and not out of the panel.
 
     >>> _apart([0.5, 0.5, 0.9], 0.1), _apart([0.98, 1.0], 0.1)
-    ([0.45, 0.55, 0.9], [0.9, 1.0])
+    ([0.45, 0.55, 0.9], [0.85, 0.95])
     """
     blocks: list[list[float]] = []  # heights that stand one gap apart, as the place of their middle and their number
     for height in heights:
@@ -156,7 +208,7 @@ def _apart(heights: Sequence[float], gap: float) -> list[float]:
 
 
 def _inside(block: list[float], gap: float) -> list[float]:
-    half = gap * (block[1] - 1) / 2
+    half = gap * block[1] / 2
     return [max(half, min(1 - half, block[0])), block[1]]
 
 
@@ -193,6 +245,8 @@ def short(value: float) -> str:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure with its colours for light and for dark pages."""
+    for axes in figure.axes:
+        _dash_coinciding(axes)
     text = StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     rules = [

@@ -39,8 +39,8 @@ def subsume_section(result: Row) -> str:
                 ],
                 map(_times, cases.values()),
             ),
-            "The most time whose rows are kept (the paper's Figure 11), in thousands of units, mean over the sets: "
-            "with a state for every query, for every different window, and for every group.",
+            "The longest stretch of time whose rows are kept (the paper's Figure 11), in thousands of units, mean "
+            "over the sets: with a state for every query, for every different window, and for every group.",
             table(
                 ["class", "windows", "every query", "different windows", "heuristic", "exact", "first / last"],
                 map(_kept, cases.values()),

@@ -12,12 +12,12 @@ from muntin.cli.queries.logs import logged
 from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 
 
-@click.command("run")
+@click.command("run", short_help="Run the SQL statements of a file together.")
 @run_options
 def run_command(**given: Any) -> None:
     """Run the SQL statements of FILE together, and write or print their results.
 
-    FILE is - for standard input. Ctrl-C stops a stream; the same command goes on with it.
+    Use - as FILE for standard input. Ctrl-C stops a stream; the same command resumes it.
 
     \b
     muntin run queries.sql --input events=events.parquet
@@ -31,7 +31,7 @@ def run_command(**given: Any) -> None:
         run(asked)
 
 
-@click.command("explain")
+@click.command("explain", short_help="Print the plan for the SQL statements of a file.")
 @asked_options
 @click.option("--format", "form", default="text", show_default=True, type=click.Choice(list(FORMATS)))
 def explain_command(**given: Any) -> None:

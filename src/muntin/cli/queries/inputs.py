@@ -89,7 +89,7 @@ def _for_inputs(option: str, values: Sequence[str], places: Mapping[str, str]) -
     for name in named:
         if name not in places:
             known = ", ".join(map(repr, places)) or "no inputs"
-            raise QueryError(f"{option} names {name!r}, which is no input. There are {known}.")
+            raise QueryError(f"{option} names {name!r}, which is not an input. There are {known}.")
     return named
 
 
@@ -106,7 +106,7 @@ def _source(name: str, place: str, form: str | None, schema: str | None, *, stre
 
 def _topic(name: str, place: str, schema: str | None) -> Source:
     if not (parts := _KAFKA.fullmatch(place)):
-        raise QueryError(f"input {name!r}: {place!r} is no topic. Write kafka://HOST:PORT/TOPIC.")
+        raise QueryError(f"input {name!r}: {place!r} is not a topic. Write kafka://HOST:PORT/TOPIC.")
     return Source(name, "kafka", parts["topic"], schema, parts["servers"])
 
 
@@ -134,7 +134,7 @@ def _known(name: str, place: str, form: str | None) -> Format:
         if form == known:
             return known
     raise QueryError(
-        f"input {name!r}: {place} does not tell its format. Add --input-format {name}=parquet, csv, json or delta."
+        f"input {name!r}: {place} does not show its format. Add --input-format {name}=parquet, csv, json or delta."
     )
 
 

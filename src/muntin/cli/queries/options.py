@@ -77,17 +77,21 @@ asked_options = _stacked(
         "input_formats",
         multiple=True,
         metavar="[NAME=]FORMAT",
-        help="parquet, csv, json or delta, where the names of files do not tell.",
+        help="parquet, csv, json or delta, if the file names do not show it.",
     ),
     click.option(
         "--schema",
         "schemas",
         multiple=True,
         metavar="[NAME=]COLUMNS",
-        help="Columns of an input, such as 'ts TIMESTAMP, value DOUBLE', where its files do not tell.",
+        help="Columns of an input, such as 'ts TIMESTAMP, value DOUBLE', if its files do not declare them.",
     ),
-    click.option("--stream", is_flag=True, help="Read inputs as streams: folders that files arrive in, or topics."),
-    click.option("--dialect", type=click.Choice(get_args(Dialect)), help="Whose SQL it is.  [default: as it looks]"),
+    click.option("--stream", is_flag=True, help="Read inputs as streams: folders in which files arrive, or topics."),
+    click.option(
+        "--dialect",
+        type=click.Choice(get_args(Dialect)),
+        help="Dialect of the SQL.  [default: recognised from the text]",
+    ),
     click.option(
         "--boundaries",
         type=click.Choice(get_args(Boundaries)),
@@ -96,13 +100,13 @@ asked_options = _stacked(
     click.option("--watermark", metavar="LENGTH", help="How late rows of a stream may be, such as '10 minutes'."),
     click.option("--master", metavar="URL", help="Spark's master.  [default: all cores of this machine]"),
     click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark. Repeat it for several."),
-    click.option("-v", "--verbose", count=True, help="Log what is done; -vv for more, and for Spark's own log."),
+    click.option("-v", "--verbose", count=True, help="Log each step; -vv logs more, and shows Spark's own log."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
 
 run_options = _stacked(
     asked_options,
-    click.option("-o", "--output", metavar="FOLDER", help="Where results go, each statement into a folder below it."),
+    click.option("-o", "--output", metavar="FOLDER", help="Write results here, each statement into its own subfolder."),
     click.option(
         "--format",
         "form",
@@ -110,19 +114,19 @@ run_options = _stacked(
         help="How results are written; table prints them.  [default: parquet with --output, else table]",
     ),
     click.option(
-        "--rows", default=20, show_default=True, type=click.IntRange(min=1), help="Rows of a table that are printed."
+        "--rows", default=20, show_default=True, type=click.IntRange(min=1), help="How many rows of a table to print."
     ),
     click.option("--overwrite", is_flag=True, help="Replace results of an earlier run."),
     click.option(
         "--checkpoint",
         metavar="FOLDER",
-        help="Where a stream keeps how far it is, so that it can go on.  [default: _checkpoint in the output]",
+        help="Where a stream stores its progress, so that it can resume.  [default: _checkpoint in the output]",
     ),
     click.option(
         "--trigger",
         metavar="WHEN",
-        help="availableNow and once read what is there, and end; '10 seconds' reads so often, for ever.  "
-        "[default: as soon as events are there, for ever]",
+        help="availableNow and once process the data that is there now, and end; '10 seconds' runs that often, until "
+        "stopped.  [default: run whenever data arrives, until stopped]",
     ),
     click.option("--explain", is_flag=True, help="Print the whole plan before it runs."),
 )
@@ -145,7 +149,7 @@ def trigger_of(text: str | None) -> dict[str, Any]:
         length = parse_duration(text)
     except QueryError as error:
         raise QueryError(
-            f"--trigger {text!r} is no time. Write availableNow, once, or a time: '10 seconds'."
+            f"--trigger {text!r} is not a time. Write availableNow, once, or a time: '10 seconds'."
         ) from error
     return {"processingTime": f"{length // 1000} milliseconds"}
 

@@ -153,7 +153,7 @@ def _outdated(files: Files, folders: Iterable[str], *, overwrite: bool) -> Itera
             raise QueryError(f"output {place} exists. Choose another --output, or replace it with --overwrite.")
         if foreign := [name for name in inner if not _RESULT.fullmatch(name)]:
             raise QueryError(
-                f"output {place} holds {foreign[0]!r}, which is no result of muntin run, so --overwrite "
+                f"output {place} holds {foreign[0]!r}, which is not a result of muntin run, so --overwrite "
                 "leaves the folder alone. Choose another --output, or remove the folder yourself."
             )
         yield place

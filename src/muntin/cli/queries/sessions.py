@@ -40,7 +40,9 @@ def settings(conf: Iterable[str]) -> dict[str, str]:
 def checked_master(master: str | None) -> str | None:
     """Refuse what is no address of a master, before Spark starts."""
     if master is not None and not _MASTER.fullmatch(master):
-        raise QueryError(f"--master {master!r} is no master. Write local[4], spark://HOST:PORT, k8s://… or yarn.")
+        raise QueryError(
+            f"--master {master!r} is not a Spark master. Write local[4], spark://HOST:PORT, k8s://… or yarn."
+        )
     return master
 
 

@@ -71,7 +71,7 @@ def text_of(file: str) -> str:
     except IsADirectoryError as error:
         raise QueryError(f"{file!r} is a folder. Give the path of a file with SQL statements.") from error
     except UnicodeDecodeError as error:
-        raise QueryError(f"{file!r} is no text in UTF-8. Give the path of a file with SQL statements.") from error
+        raise QueryError(f"{file!r} is not UTF-8 text. Give the path of a file with SQL statements.") from error
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def parse_horizon(horizon: Length | None, windows: tuple[Window, ...]) -> Horizo
     if isinstance(horizon, str) and re.fullmatch(r"\d{1,25}", horizon):
         horizon = int(horizon)
     if isinstance(horizon, bool) or not isinstance(horizon, Length):
-        raise QueryError(f"horizon {horizon!r} is no length of time. Use a length, or 'steady'.")
+        raise QueryError(f"horizon {horizon!r} is not a length of time. Use a length, or 'steady'.")
     if not isinstance(horizon, int) and not timed:
         raise QueryError(f"horizon {horizon!r} has a unit but the windows are plain numbers. Use a number or 'steady'.")
     if timed and isinstance(horizon, int) and not isinstance(horizon, Duration):

@@ -39,7 +39,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Plan(Shown):
-    """How a set of windows is evaluated together, for all aggregates at once: what mt.plan gives.
+    """How a set of windows is evaluated together, for all aggregates at once; mt.plan returns it.
 
     >>> from muntin.plan.forest.planner import plan
     >>> from muntin.window import tumbling

@@ -40,12 +40,12 @@ def plan(
 
     Args:
         windows: Periodic windows, as objects or text: "20 minutes, 1 hour every 5 minutes".
-        aggregate: An aggregate, the name of a function, or several of either; they decide what may be combined.
-        rate: Events per unit of time and key: per plain unit for windows made of ints, per the longest unit that
-            divides all lengths for windows made of durations, or what a text such as "100/s" says.
+        aggregate: An aggregate, the name of a function, or several of either; they determine what may be combined.
+        rate: Events per key and unit of time, or text such as "100/s". For windows made of ints, the unit is the plain
+            unit. For windows made of durations, it is the longest unit that divides all lengths.
         algorithm: "best", "optimal" (for up to ten windows), "factor", "shared" or "independent".
-        horizon: Over which length costs are counted: by default the least common multiple of the ranges, as in the
-            paper; another length, or "steady" for the steady state.
+        horizon: The length over which costs are counted: by default the least common multiple of the ranges, as in the
+            paper. Pass another length, or "steady" for the steady state.
 
     Raises:
         QueryError: If a window is not periodic, or windows have different units.

@@ -71,7 +71,7 @@ def _length(name: str, given: Length | None, example: str) -> Duration | None:
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, Length):
-        raise QueryError(f"{name} {given!r} is no length of time. {remedy}")
+        raise QueryError(f"{name} {given!r} is not a length of time. {remedy}")
     if isinstance(given, int) and given and not isinstance(given, Duration):
         raise QueryError(f"{name} {given} has no unit of time. Write '{given} seconds', or whatever unit is meant.")
     length = Duration(given) if isinstance(given, int) else parse_duration(given)

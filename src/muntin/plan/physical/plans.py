@@ -50,7 +50,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PhysicalPlan(Shown):
-    """The groups of windows, each with the shape that it runs in, and what else was weighed: what mt.explain gives.
+    """The groups of windows, each with its shape, and the alternatives that were weighed; mt.explain returns it.
 
     Example:
         ```python

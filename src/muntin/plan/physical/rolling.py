@@ -70,7 +70,7 @@ class RollingShape(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RollingPlan(Shown):
-    """How a rolling query is evaluated, and what else was weighed: what mt.explain_rolling gives.
+    """How a rolling query is evaluated, and the alternatives that were weighed; mt.explain_rolling returns it.
 
     Example:
         ```python

@@ -90,9 +90,9 @@ STREAM_STRATEGIES: dict[str, tuple[StreamShape, ...]] = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StreamPlan(Shown):
-    """The shape in which a stream is evaluated, the state that it is expected to keep, and what else was weighed.
+    """The shape in which a stream is evaluated, the state that it is expected to keep, and the alternatives.
 
-    mt.explain gives it for a stream.
+    mt.explain returns it for a stream.
 
     Example:
         ```python

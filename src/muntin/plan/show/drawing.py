@@ -14,13 +14,13 @@ from typing import Any
 
 from muntin.window import Instance, Kind
 
-WIDTH = 640
+WIDTH = 720
 _EDGE = 20
 _LANE = 32
 _BAR = 14
 _LEAST = 10
 """Width of a bar that lasts no time."""
-_CHARACTER = 6.3
+_CHARACTER = 6.9
 """Width of a character of 12 px text."""
 _MINUTE = 60_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -100,7 +100,7 @@ def draw(title: str, line: Line, rows: Rows, windows: Sequence[Drawn], *, cut: b
 
 def _head(title: str, rows: Rows, windows: Sequence[Drawn], height: int) -> Iterator[str]:
     size = f'width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}"'
-    font = 'font-family="system-ui, sans-serif" font-size="12"'
+    font = 'font-family="system-ui, sans-serif"'
     yield f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font} role="img" aria-labelledby="title desc">'
     yield f'<title id="title">{escape(title)}</title>'
     yield f'<desc id="desc">{escape(_told(rows, windows))}</desc>'
@@ -108,7 +108,7 @@ def _head(title: str, rows: Rows, windows: Sequence[Drawn], height: int) -> Iter
     yield f"<style>@media (prefers-color-scheme: dark) {{ {dark} }}</style>"
     inside = f'x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6"'
     yield f'<rect class="page frame" {inside} fill="{_light("page")}" stroke="{_light("frame")}"/>'
-    code = 'font-family="ui-monospace, monospace" font-weight="600"'
+    code = 'font-family="ui-monospace, monospace" font-size="12" font-weight="600"'
     yield f'<text class="text" x="{_EDGE}" y="20" fill="{_light("text")}" {code}>{escape(title)}</text>'
 
 
@@ -139,7 +139,7 @@ def _rows(rows: Rows, line: Line, axis: int) -> Iterator[str]:
         yield _mark(x, axis - 8 * rank, 4, hollow=hollow)
         if rows.values and (row + 1 == len(rows.times) or rows.times[row + 1] != time):
             value = "null" if rows.values[row] is None else str(rows.values[row])
-            yield _text(x, axis - 10 - 8 * rank, value, "text", "middle")
+            yield _text(x, axis - 10 - 8 * rank, value, "text", "middle", 11)
 
 
 def _bar(one: Instance, rows: Rows, line: Line, top: float) -> Iterator[str]:
@@ -209,8 +209,8 @@ def _mark(x: float, y: float, radius: float, *, hollow: bool = False) -> str:
     return f'<circle {colours} cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
 
 
-def _text(x: float, y: float, text: str, name: str, anchor: str = "start") -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
+def _text(x: float, y: float, text: str, name: str, anchor: str = "start", size: int = 12) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"'
     return f'<text class="{name}" {place} fill="{_light(name)}">{escape(text)}</text>'
 
 

@@ -15,14 +15,21 @@ _BETWEEN = 40
 _GAP = 18
 _CHARACTER = 7.4
 """Width of a character of 12 px monospace text, with some room."""
+_PAGE = 1200
+"""Width of a drawing that most pages show as a whole."""
+_SMALLEST = 0.75
+"""How far a drawing shrinks on a narrow page; beyond that it is scrolled, so that it can be read."""
 
 _KINDS = {
     "shape": "how Spark runs it",
     "slices": "slices that windows share",
     "window": "a window that was asked for",
+    "frame": "a frame that was asked for",
     "factor": "a factor window: others read it, the result does not have it",
 }
 """What the colours mean, where a drawing has more than one."""
+_WHOLE = "body { margin: 0 } body > .muntin { min-height: 100vh; box-sizing: border-box; padding: 16px }"
+"""The style of a page that is nothing but a plan."""
 
 
 class Drawable(Protocol):
@@ -41,6 +48,7 @@ class _Drawn:
     depth: int
     below: list[_Drawn]
     span: float = 0
+    left: float = 0
     middle: float = 0
     top: int = 0
 
@@ -58,7 +66,7 @@ def to_html(outline: Outline) -> str:
     parts = [
         f'<div class="muntin"><style>{STYLE}</style>',
         *map(_told, outline.head),
-        f"<div>{_draw(outline)}</div>",
+        f'<div class="drawing">{_draw(outline)}</div>',
         _legend(outline),
         *map(_told, outline.foot),
         "</div>",
@@ -69,7 +77,7 @@ def to_html(outline: Outline) -> str:
 def to_page(plan: Drawable) -> str:
     """Write a plan as a whole page."""
     themes = '<meta name="color-scheme" content="light dark">'
-    head = f'<head><meta charset="utf-8">{themes}<title>Muntin plan</title></head>'
+    head = f'<head><meta charset="utf-8">{themes}<title>Muntin plan</title><style>{_WHOLE}</style></head>'
     return f'<!doctype html>\n<html lang="en">{head}<body>{plan.to_html()}</body></html>\n'
 
 
@@ -94,6 +102,7 @@ def _draw(outline: Outline) -> str:
     width, height = drawn[0].span, max(one.top + one.height for one in drawn) + 4
     shapes = [_line(one, child) for one in drawn for child in one.below] + [_drawn_box(one) for one in drawn]
     size = f'viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}"'
+    size += f' style="min-width: {width * _SMALLEST:.0f}px"'
     return f'<svg {size} role="img" aria-label="plan">{"".join(shapes)}</svg>'
 
 
@@ -106,14 +115,7 @@ def _placed(outline: Outline) -> list[_Drawn]:
         if above is not None:
             above.below.append(placed[box])
     drawn = list(placed.values())
-    for one in reversed(drawn):  # children before parents
-        one.span = max(one.width + _GAP, sum(child.span for child in one.below))
-    drawn[0].middle = drawn[0].span / 2
-    for one in drawn:
-        left = one.middle - sum(child.span for child in one.below) / 2
-        for child in one.below:
-            child.middle = left + child.span / 2
-            left += child.span
+    _spread(drawn)
     heights = [0] * (1 + max(one.depth for one in drawn))
     for one in drawn:
         heights[one.depth] = max(heights[one.depth], one.height)
@@ -123,6 +125,21 @@ def _placed(outline: Outline) -> list[_Drawn]:
     for one in drawn:
         one.top = tops[one.depth]
     return drawn
+
+
+def _spread(drawn: list[_Drawn]) -> None:
+    """Give every box its place from left to right."""
+    for one in reversed(drawn):  # children before parents
+        one.span = max(one.width + _GAP, sum(child.span for child in one.below))
+    for one in drawn:  # parents before children
+        left = one.left + (one.span - sum(child.span for child in one.below)) / 2
+        for child in one.below:
+            child.left = left
+            left += child.span
+    for one in reversed(drawn):
+        one.middle = one.left + one.span / 2
+        if one.below and one.span > _PAGE:  # what is scrolled begins with its roots
+            one.middle = max(one.left + (one.width + _GAP) / 2, one.below[0].middle)
 
 
 def _line(parent: _Drawn, child: _Drawn) -> str:

@@ -59,6 +59,7 @@ STYLE = f"""
 {_colours(_DARK_PAGES, _DARK)}
 .muntin {{ font: 13px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); padding: 8px; }}
 .muntin svg {{ font: 12px ui-monospace, monospace; max-width: 100%; height: auto; }}
+.muntin .drawing {{ overflow-x: auto; }}
 .muntin rect {{ fill: var(--window); stroke: var(--window-edge); rx: 5; }}
 .muntin .factor rect {{ fill: var(--factor); stroke: var(--factor-edge); stroke-dasharray: 4 3; }}
 .muntin .shape rect {{ fill: var(--shape); stroke: var(--shape-edge); }}
@@ -70,7 +71,7 @@ STYLE = f"""
 .muntin .legend {{ color: var(--faint); font-size: 12px; margin: 4px 0; }}
 .muntin .legend span {{ margin-right: 18px; display: inline-block; }}
 .muntin .legend i {{ display: inline-block; width: 16px; height: 9px; margin-right: 6px; border-radius: 3px; }}
-.muntin .legend .window {{ background: var(--window); border: 1px solid var(--window-edge); }}
+.muntin .legend .window, .muntin .legend .frame {{ background: var(--window); border: 1px solid var(--window-edge); }}
 .muntin .legend .factor {{ background: var(--factor); border: 1px dashed var(--factor-edge); }}
 .muntin .legend .shape {{ background: var(--shape); border: 1px solid var(--shape-edge); }}
 .muntin .legend .slices {{ background: var(--slices); border: 1px solid var(--slices-edge); }}

@@ -30,7 +30,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Subsumption(Shown):
-    """Windows in groups, each evaluated from one state: what mt.subsume gives; a change gives a new grouping.
+    """Windows in groups, each evaluated from one state; mt.subsume returns it. A change makes a new grouping.
 
     >>> grouping = subsume("1 hour every 5 minutes, 1 day every 1 hour")
     >>> len(grouping.groups), len(grouping.embed(Window("90 minutes", "7 minutes")).groups)
@@ -108,8 +108,9 @@ class Subsumption(Shown):
 def subsume(windows: Windows, method: SubsumeMethod = "exact") -> Subsumption:
     """Put windows into groups that are evaluated from one state each, as long as the longest range in the group.
 
-    A window fits below another if it is not longer, and ends whenever the other does. Where the ranges are equal, the
-    other one rides: it takes every so many results. Repeated windows are answered once.
+    A window fits below another if it is not longer, and ends whenever the other does. If the ranges are equal, the
+    window with the longer slide is a rider: it takes every n-th result of the other. Repeated windows are evaluated
+    once.
 
     Args:
         windows: Periodic windows, as objects or text.

@@ -34,7 +34,7 @@ def expression(df: DataFrame, given: Any, role: str) -> Expression:
             return Expression(given, df.select(given).columns[0])
         except AnalysisException as error:
             raise QueryError(f"{role} {given} cannot be read: {first_line(error)}") from error
-    raise QueryError(f"{role} has {given!r}, which is no column. Use the name of a column, or a Column.")
+    raise QueryError(f"{role} has {given!r}, which is not a column. Use the name of a column, or a Column.")
 
 
 def column_of(given: str | Expression) -> str | Column:

@@ -110,11 +110,12 @@ def _refusal(column: Column, tree: Any, call: Call | None) -> QueryError:
         return QueryError(f"aggregate {text!r} is SQL text, which is not looked into. Use F.sum('v') or mt.sum('v').")
     if call is not None and call.distinct:
         remedy = "Use mt.count_distinct(column), of one column, or plain Spark."
-        return QueryError(f"aggregate {text!r} is of distinct values, which is not done here. {remedy}")
+        return QueryError(f"aggregate {text!r} is of distinct values, which is not supported here. {remedy}")
     if call is not None and call.function in INSTEAD:
         return QueryError(f"aggregate {text!r} has no counterpart here. Use {INSTEAD[call.function]}.")
     return QueryError(
-        f"{text!r} is no aggregate that is known here. Use {', '.join(SAME)} of a column, and compute with the result."
+        f"{text!r} is not an aggregate that is known here. Use {', '.join(SAME)} of a column, "
+        "and compute with the result."
     )
 
 

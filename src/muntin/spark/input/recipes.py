@@ -53,7 +53,9 @@ def recipe(  # noqa: C901 - one line for each way to merge
         case Merge.DISTINCT_SKETCH:
             return _distinct_sketch(aggregate, inputs[0], types[0], options["lg_k"])
         case Merge.QUANTILE_SKETCH if lacking := able.lack(Feature.QUANTILE_SKETCHES):
-            raise UnsupportedError(f"{aggregate!r} is not done here: {lacking}. Use mt.percentile, which is exact.")
+            raise UnsupportedError(
+                f"{aggregate!r} is not supported here: {lacking}. Use mt.percentile, which is exact."
+            )
         case Merge.QUANTILE_SKETCH:
             return _quantile_sketch(aggregate, inputs[0], types[0], options)
         case Merge.CUSTOM:

@@ -44,7 +44,7 @@ def check_known(given: object) -> None:
         raise QueryError("the DataFrame given as statistics is a stream, which cannot be measured. Use spark.read.")
     if given is not None and not isinstance(given, Statistics | DataFrame):
         raise QueryError(
-            f"statistics={given!r} are no statistics. Use mt.Statistics(rows=…, keys=…, span='1 day'), "
+            f"statistics={given!r} are not statistics. Use mt.Statistics(rows=…, keys=…, span='1 day'), "
             "or a batch DataFrame with the columns of the input."
         )
 

@@ -89,7 +89,7 @@ def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
         return expression(df, given, "order_by"), next(iter(DIRECTIONS))
     if name not in df.columns:
         raise QueryError(
-            f"order_by sorts by {name!r}, which is no column. Add it to the input, and use F.desc of that."
+            f"order_by sorts by {name!r}, which is not a column. Add it to the input, and use F.desc of that."
         )
     return Expression(name, name), direction
 

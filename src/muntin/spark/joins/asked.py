@@ -58,7 +58,7 @@ def check_asked(left: DataFrame, right: DataFrame, by: tuple[str, ...], aggregat
     asked = tuple(_asked(left, right, both, aggregate) for aggregate in given)
     outputs = [*RESERVED, *by, *(one.aggregate.name for one in asked)]
     if twice := repeated(map(folding(left), outputs)):
-        raise QueryError(f"output name {twice!r} is asked for twice among {outputs}. Rename one with .alias(…).")
+        raise QueryError(f"output name {twice!r} appears twice among {outputs}. Rename one with .alias(…).")
     return asked
 
 

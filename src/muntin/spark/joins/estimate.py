@@ -18,9 +18,9 @@ MOST_PAIRS = 1_000_000_000
 
 
 def check_most(most: object) -> None:
-    """Refuse a bound that is no number of pairs."""
+    """Refuse a bound that is not a number of pairs."""
     if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 0):
-        raise QueryError(f"most_pairs={most!r} is no number of pairs. Use a whole number, or None for no estimate.")
+        raise QueryError(f"most_pairs={most!r} is not a number of pairs. Use a whole number, or None for no estimate.")
 
 
 def estimated(request: Request) -> PairEstimate | None:

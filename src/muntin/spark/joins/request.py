@@ -143,9 +143,9 @@ def check_sides(
         )
     for key in keys:
         if not isinstance(key, str) or not key:
-            raise QueryError(f"on has {key!r}, which is no column. Use names of columns that both sides have.")
+            raise QueryError(f"on has {key!r}, which is not a column. Use names of columns that both sides have.")
     if twice := repeated(map(fold, keys)):
-        raise QueryError(f"key {twice!r} stands twice in on. Leave one out.")
+        raise QueryError(f"key {twice!r} appears twice in on. Leave one out.")
     one, other = _side(left, names.LEFT, keys, left_time), _side(right, names.RIGHT, keys, right_time)
     _check_keys(one, other, keys)
     if one.events.zoned != other.events.zoned:

@@ -37,10 +37,10 @@ def join(
     strategy: JoinStrategy = "auto",
     most_pairs: int | None = MOST_PAIRS,
 ) -> DataFrame:
-    """Give the pairs of rows with equal keys that are near each other in time, for many ranges or windows at once.
+    """Find pairs of rows with equal keys that are near each other in time, for many ranges or windows at once.
 
-    The result has the keys once, then the other columns of the left side and of the right; names that both have get
-    left_ and right_ before them. Null keys have no partner, and neither have rows without a time. Streams need
+    The result has the keys once, then the other columns of the left side and of the right side. Names that both sides
+    have get the prefixes left_ and right_. Rows with null keys or without a time have no partner. Streams need
     watermarks on both times.
 
     Args:
@@ -49,19 +49,20 @@ def join(
         on: The key columns, which both sides have.
         left_time: The column of event time on the left.
         right_time: The column of event time on the right.
-        within: One range or several: every pair at most so far apart appears once, with the shortest range that holds
-            it in the column `within`. Both ends belong to a range, as in Spark's BETWEEN.
-        windows: One periodic window or several, instead of `within`: every pair in one instance appears once for each
-            instance, with window_id and window.
-        how: "inner", or "left", which also keeps left rows, or left rows in an instance, that have no partner.
-        direction: With `within`, "both", or "forward" for right rows at or after the left one.
-        aggregates: With `windows`, aggregates of the pairs of every instance and key: mt.sum("right.amount"). Most
-            follow from aggregates of each side, and no pair is made.
+        within: One range or several. Every pair that is at most the longest range apart appears once, with the shortest
+            range that contains it in the column `within`. A range includes both ends, as in Spark's BETWEEN.
+        windows: One periodic window or several, instead of `within`. Every pair appears once for each instance that
+            contains both rows, with window_id and window.
+        how: "inner", or "left", which also keeps left rows without a partner. With `windows`, that is decided for each
+            instance.
+        direction: With `within`: "both", or "forward" for only right rows at or after the left row.
+        aggregates: With `windows`: aggregates of the pairs of every instance and key, such as mt.sum("right.amount").
+            Most of them are computed from aggregates of each side, without making the pairs.
         strategy: "auto", "keys" (all rows of a key meet) or "stretches" (those of a key in a stretch of time).
-        most_pairs: Where more result rows are expected, a MuntinWarning says how many; None leaves the estimate out.
+        most_pairs: If more result rows than this are expected, a MuntinWarning says how many. None skips the estimate.
 
     Raises:
-        QueryError: If both or neither of `within` and `windows` are given, or a column is missing.
+        QueryError: If you pass both or neither of `within` and `windows`, or if a column is missing.
 
     Example:
         ```python
@@ -95,8 +96,8 @@ def join(
         return from_sides(*inputs, by, asked_windows, asked, outer=request.outer)
     if asked and streams:
         raise UnsupportedError(
-            "an aggregate needs the pairs themselves, which is not done on streams. Use count, sum, avg, min, max and "
-            "others of one side, or join with windows= and no aggregates."
+            "an aggregate needs the pairs themselves, which is not supported on streams. Use count, sum, avg, min, max "
+            "and others of one side, or join with windows= and no aggregates."
         )
     _ = request.outputs  # names are checked before any job
     if streams:

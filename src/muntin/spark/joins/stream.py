@@ -27,8 +27,8 @@ def check_streams(request: Request, *, aggregated: bool) -> bool:
     if len(streaming) == 1:
         if aggregated:
             raise UnsupportedError(
-                "aggregates of a stream with a batch input are not done here: no watermark closes the batch input's "
-                "windows. Read both sides as streams, or leave aggregates out."
+                "aggregates of a stream with a batch input are not supported here: no watermark closes the batch "
+                "input's windows. Read both sides as streams, or leave aggregates out."
             )
         if request.outer and request.right.is_streaming:
             raise UnsupportedError(
@@ -51,7 +51,7 @@ def _check_watermark(side: Side) -> None:
         )
     if side.events.frame.schema[names.TIMESTAMP].metadata.get(DELAY) is None:
         raise QueryError(
-            f"the {role} side is a stream whose {role}_time has no watermark, so it would be kept for ever. "
+            f"the {role} side is a stream whose {role}_time has no watermark, so it would be kept forever. "
             f"Use {role}.withWatermark('…', '10 minutes') on that column."
         )
 

@@ -32,13 +32,13 @@ class Stream:
 
 
 class Results(Mapping[str, DataFrame]):
-    """The DataFrame of every query by its name, as mt.evaluate and mt.sql give them.
+    """The DataFrames of several queries by name; mt.evaluate and mt.sql return it.
 
-    What queries of a batch have in common is materialised once, by the first of them that is used, and released with
-    `release()`, at the end of a `with` block, or when this object is gone. A DataFrame that is used after that is still
-    right, and is evaluated again.
+    In batch, the work that queries share is materialised once, when you first use one of the DataFrames. It is released
+    by `release()`, at the end of a `with` block, or when this object and its DataFrames are garbage-collected. A
+    DataFrame that you use after that still gives correct rows, but Spark evaluates it again.
 
-    A stream is started with `start`: one query, one read, and a sink for each of the queries.
+    Start a stream with `start`: one streaming query that reads the source once, with a sink for each query.
 
     Example:
         ```python
@@ -58,6 +58,8 @@ class Results(Mapping[str, DataFrame]):
         self.plan = plan
         """Which queries are evaluated together, and how."""
         self._frames = dict(frames)
+        for frame in self._frames.values():
+            frame._muntin = self  # type: ignore[attr-defined]  # noqa: SLF001 - what is used keeps what it reads
         self._stream = stream
         self._finalizer = weakref.finalize(self, _release, kept)
         self._finalizer.atexit = False  # what is kept goes with the session
@@ -87,7 +89,7 @@ class Results(Mapping[str, DataFrame]):
         return self.plan.explain()
 
     def release(self) -> None:
-        """Let go of what is materialised."""
+        """Release what is materialised."""
         self._finalizer()
 
     def start(
@@ -97,23 +99,25 @@ class Results(Mapping[str, DataFrame]):
         trigger: Mapping[str, Any] | None = None,
         name: str | None = None,
     ) -> StreamingQuery:
-        """Start all queries of a stream as one, with a sink for each query whose rows are wanted.
+        """Start all queries of a stream as one, with a sink for each query whose rows you want.
 
-        A micro-batch that is repeated after a failure comes with the same number and rows.
+        After a failure, Spark repeats a micro-batch with the same number and rows.
 
         Args:
-            sinks: By the name of a query, a function of the rows and the number of a micro-batch, as foreachBatch takes
-                it, or a folder, in which every micro-batch has a place of its own (mt.UpsertTable).
+            sinks: A sink by the name of each query: a function of the rows and the micro-batch number, such as
+                foreachBatch takes, or a folder that keeps each micro-batch under its number, like mt.UpsertTable.
             checkpoint: The folder of the checkpoint.
             trigger: What DataStreamWriter.trigger takes, such as {"processingTime": "10 seconds"} or {"availableNow":
                 True}.
             name: The name of the streaming query.
 
         Raises:
-            QueryError: If the input is no stream, or a sink is for no query.
+            QueryError: If the input is not a stream, or if there is no query for a sink.
         """
         if self._stream is None:
-            raise QueryError("the input is no stream, so there is nothing to start. Use the DataFrames of the results.")
+            raise QueryError(
+                "the input is not a stream, so there is nothing to start. Use the DataFrames of the results."
+            )
         if not sinks:
             raise QueryError("no sinks are given, so nobody would have the results. Give one for each query.")
         for unknown in (name for name in sinks if name not in self._frames):

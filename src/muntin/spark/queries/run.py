@@ -44,25 +44,29 @@ def evaluate(
     future: Length | None = None,
     checkpoint: StrPath | None = None,
 ) -> Results:
-    """Evaluate many queries over one input together, although windows, aggregates, filters and keys differ.
+    """Evaluate many queries over one input together, even if windows, aggregates, filters and keys differ.
 
-    The result gives every query its own DataFrame, by its name, with the rows that the query has alone. A stream is one
-    query with one read: call `start` on the result, with a sink for every query.
+    The result maps the name of every query to its DataFrame, with the rows that the query would give alone. On a
+    stream, all queries run as one streaming query that reads the source once: call `start` on the result, with a sink
+    for every query.
 
     Args:
         df: The events, a batch or a stream.
         queries: The queries: a list of mt.Query, or an mt.QuerySet.
-        strategy: "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions on what is
-            lifted, for each set of keys), "fragments" (rows are aggregated once, and queries merge what they count) or
-            "branches" (rows go to Python once, and are sliced there for every filter and set of keys).
-        statistics: What is known of the input, which saves the small job that samples it.
+        strategy: "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions inside the
+            aggregates, for each set of keys), "fragments" (rows are aggregated once, and each query merges the partial
+            results that match its filter) or "branches" (rows go to Python once, and are sliced there for every filter
+            and set of keys).
+        statistics: Known figures about the input, so that no small job needs to sample it.
         watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
             input.
-        late: "drop" lets the shape decide which late rows count; "exact" counts them for every window that is open.
-        output: The mode that the result will be written in, "append" or "update".
-        future: Set aside rows further ahead of the clock than this, before they close windows; needs `watermark`.
-        checkpoint: The checkpoint that the query will be started with. What it was made for is compared at once, and
-            "auto" keeps its shape. Without it, Spark compares when the query starts.
+        late: "drop" lets the shape decide which late rows count; "exact" counts a late row for every window that is
+            still open, as plain Spark does.
+        output: The mode in which you will write the result, "append" or "update".
+        future: Drop rows that are further ahead of the clock than this, before they can close windows; needs
+            `watermark`.
+        checkpoint: The checkpoint that you will start the query with. Muntin compares the query with it at once, and
+            "auto" keeps its shape. Without `checkpoint`, the comparison happens when the query starts.
 
     Example:
         ```python

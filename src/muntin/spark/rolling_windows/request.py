@@ -88,9 +88,9 @@ def frames_of(ranges: Length | Iterable[Length], rows: int | Iterable[int]) -> F
             raise QueryError(f"rows has {count!r}. Use whole numbers from 1 to {MOST_ROWS}.")
     labels = (*(window.label for window in windows), *(f"{count}rows" for count in counts))
     if not labels:
-        raise QueryError("no ranges are asked for. Give at least one, such as ranges=['1 hour'] or rows=[100].")
+        raise QueryError("no ranges were given. Give at least one, such as ranges=['1 hour'] or rows=[100].")
     if twice := repeated(labels):
-        raise QueryError(f"range {twice!r} is asked for twice. Leave one out.")
+        raise QueryError(f"range {twice!r} appears twice. Leave one out.")
     return Frames(tuple(int(window.range) for window in windows), counts, labels)
 
 
@@ -114,7 +114,7 @@ def checked(
         raise QueryError(f"the result would have two columns {twice}. Rename an aggregate with .alias(…).")
     when, named = expression(df, time, "time"), [expression(df, key, "by") for key in keys]
     if twice := repeated(key.name for key in named):
-        raise QueryError(f"key {twice!r} stands twice in by. Leave one out.")
+        raise QueryError(f"key {twice!r} appears twice in by. Leave one out.")
     events = read(df, when, named, aggregates, carry=True).over_ranges()
     types, refusal = _types(events, frames)
     return Request(events, frames, tuple(df.columns), outputs, types, refusal)

@@ -31,11 +31,11 @@ def rolling(
     strategy: RollingStrategy = "auto",
     statistics: Statistics | DataFrame | None = None,
 ) -> DataFrame:
-    """Give every event the aggregates over the ranges of time before it, per key, all in one pass.
+    """Add to every event the aggregates over the ranges of time that end at it, per key, all in one pass.
 
-    A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time: it has both ends, and all
-    events of the same time. The result has the input's columns and rows, and a column such as sum_1h or sum_100rows for
-    every aggregate and range.
+    A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time. It includes both ends, and
+    all events with the same time. The result has the input's rows and columns, and a column such as sum_1h or
+    sum_100rows for every aggregate and range.
 
     Args:
         df: The events, a batch.
@@ -46,12 +46,13 @@ def rolling(
         rows: One number of rows or several: 100 means ROWS BETWEEN 99 PRECEDING AND CURRENT ROW.
         strategy: "auto" (by cost), "independent" (plain Spark) or "kernel"; plain Spark still evaluates
             what no kernel can.
-        statistics: What is known of the input, or a batch DataFrame that is measured instead; saves the sampling job.
+        statistics: Known figures about the input, or a batch DataFrame that is measured instead of the input. Saves the
+            sampling job.
 
     Raises:
-        QueryError: If a result would have the name of an input column, say.
-        UnsupportedError: If the input is a stream, or neither Spark nor a kernel evaluates an aggregate over
-            such ranges (a sketch).
+        QueryError: If the query is wrong; for instance, if a result would have the name of an input column.
+        UnsupportedError: If the input is a stream, or if neither Spark nor a kernel can evaluate an aggregate over such
+            ranges (a sketch).
 
     Example:
         ```python
@@ -78,7 +79,7 @@ def explain_rolling(
     strategy: RollingStrategy = "auto",
     statistics: Statistics | DataFrame | None = None,
 ) -> RollingPlan:
-    """Give the plan that mt.rolling would run: print it, or look into it.
+    """Return the plan that mt.rolling would run, to print or inspect.
 
     Args:
         df: The events.
@@ -88,7 +89,7 @@ def explain_rolling(
         aggregates: One aggregate or several.
         rows: One number of rows or several.
         strategy: "auto", "independent" or "kernel".
-        statistics: What is known of the input, or a batch DataFrame that is measured instead.
+        statistics: Known figures about the input, or a batch DataFrame that is measured instead of the input.
 
     Example:
         ```python

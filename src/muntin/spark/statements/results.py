@@ -31,8 +31,6 @@ class StatementResults(Results):
     ) -> None:
         super().__init__(plan, frames, stream=stream)  # type: ignore[arg-type]
         self._shared = shared
-        for frame in self._frames.values():
-            frame._muntin = self  # type: ignore[attr-defined]  # noqa: SLF001 - what is used keeps what it reads
 
     def release(self) -> None:
         """Let go of what is materialised."""

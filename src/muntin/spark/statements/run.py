@@ -30,23 +30,23 @@ def sql(
     strategy: Sharing = "auto",
     **sources: DataFrame,
 ) -> Any:
-    """Run SQL over windows: a DataFrame for one statement, a mapping of names to DataFrames for several.
+    """Run SQL over windows. Return a DataFrame for one statement, a mapping from names to DataFrames for several.
 
-    Statements over one input are evaluated together; one that is not about windows runs as plain Spark. A stream gives
-    a stream.
+    Statements over one input are evaluated together. Statements without windows run as plain Spark. If a source is a
+    stream, so is the result.
 
     Args:
         text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
         spark: The session; by default that of a source, or the active one.
         dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
-        boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
+        boundaries: "(]" if an instance includes its end and not its start, "[)" the other way round. By default "(]" in
             Azure's dialect and "[)" in the others.
-        watermark: How late the rows of a stream may be, if it has no watermark of its own.
-        strategy: How windows are evaluated, as in mt.evaluate.
-        sources: The tables, DataFrames by keyword; other names are those of Spark's catalog.
+        watermark: How late the rows of a stream may be, if the stream has no watermark yet.
+        strategy: How the statements share their work, as in mt.evaluate.
+        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog.
 
     Raises:
-        QueryError: If the text is wrong; the message points to the place.
+        QueryError: If the SQL is wrong; the message points to the place.
 
     Example:
         ```python
@@ -74,19 +74,20 @@ def explain_sql(
     strategy: Sharing = "auto",
     **sources: DataFrame,
 ) -> SqlPlan:
-    """Give the plan that mt.sql would run: print it, draw it, or look into it.
+    """Return the plan that mt.sql would run, to print, draw or inspect.
 
-    It says which statements share an input, how that is evaluated, and which run as plain Spark, and why.
+    The plan says which statements share an input and how they are evaluated. It also says which statements run as plain
+    Spark, and why.
 
     Args:
         text: One statement or several, with ";" between them. "-- name: hourly" names the statement that follows.
         spark: The session; by default that of a source, or the active one.
         dialect: "azure" (Stream Analytics), "spark" or "flink"; by default recognised from the text.
-        boundaries: "(]" if an instance has its end and not its start, "[)" the other way round; by default "(]" in
+        boundaries: "(]" if an instance includes its end and not its start, "[)" the other way round. By default "(]" in
             Azure's dialect and "[)" in the others.
-        watermark: How late the rows of a stream may be, if it has no watermark of its own.
-        strategy: How windows are evaluated, as in mt.evaluate.
-        sources: The tables, DataFrames by keyword; other names are those of Spark's catalog.
+        watermark: How late the rows of a stream may be, if the stream has no watermark yet.
+        strategy: How the statements share their work, as in mt.evaluate.
+        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog.
 
     Example:
         ```python

@@ -39,7 +39,7 @@ class BatchFolder:
     def path(self) -> Path:
         """The folder, where it is one of this machine."""
         if is_remote(self.place):
-            raise UnsupportedError(f"{self!r} is no folder of this machine. Use its `place`.")
+            raise UnsupportedError(f"{self!r} is not a folder of this machine. Use its `place`.")
         return Path(self.place)
 
     def write(self, rows: DataFrame, batch: int) -> None:

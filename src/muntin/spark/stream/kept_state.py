@@ -24,7 +24,7 @@ SLICES = "slices"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an operator keeps: the open instances of windows of one length, or slices. mt.state gives it.
+    """What an operator keeps: the open instances of windows of one length, or slices. mt.state returns it.
 
     Packed slices are counted for every window that still needs them, and once more for all together.
 
@@ -42,10 +42,10 @@ class Kept:
 
 
 def state(checkpoint: StrPath, spark: SparkSession | None = None) -> tuple[Kept, ...]:
-    """Read from a checkpoint what is kept for which window, as of the last complete micro-batch.
+    """Read from a checkpoint how much state each window keeps, as of the last complete micro-batch.
 
-    Windows have the name that their length gives, since state is kept by instance; in columnar state they have their
-    ids. Operators that are not Muntin's are left out.
+    Windows are named by their length, since state is kept by instance. In columnar state they are named by their ids.
+    Operators that Muntin did not make are left out.
 
     Args:
         checkpoint: The folder of the checkpoint; its query may be running.

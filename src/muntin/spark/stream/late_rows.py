@@ -19,19 +19,20 @@ LateSink = Writing | BatchFolder | UpsertTable | StrPath
 
 
 def split_late(results: LateSink, late: LateSink) -> Writing:
-    """Give a function for foreachBatch that divides a stream with late rows between two sinks.
+    """Return a function for foreachBatch that writes the results and the late rows of a stream to separate sinks.
 
     Args:
-        results: Takes the results, without the column late_row: a function of the rows and the number of a
-            micro-batch, as foreachBatch takes it, an mt.UpsertTable, or a folder of Parquet files in which every
-            micro-batch has a place of its own.
-        late: Takes the late rows in the same way: all columns of the input, and the watermark that they missed.
+        results: The sink for the results, without the column late_row: a function of the rows and the micro-batch
+            number, such as foreachBatch takes, an mt.UpsertTable, or a folder of Parquet files that keeps each
+            micro-batch under its number.
+        late: The sink for the late rows, of the same kinds. They have all columns of the input, and the watermark that
+            they missed.
 
     Returns:
         The function for DataStreamWriter.foreachBatch.
 
-    A micro-batch that comes again after a failure comes with the same number and rows, to both sinks: a folder or table
-    has them once, and a function has to see to that by the number. The results are written first.
+    After a failure, Spark repeats a micro-batch with the same number and rows, for both sinks. A folder or table then
+    has the rows once; a function must recognise the repetition by the number. The results are written first.
 
     Example:
         ```python

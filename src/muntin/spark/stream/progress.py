@@ -135,11 +135,11 @@ def progress(
     query: StreamingQuery | StreamingQueryProgress | Iterable[StreamingQueryProgress],
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Progress:
-    """Sum up how far a query is.
+    """Summarise the progress of a streaming query.
 
     Args:
-        query: The query, or what its recentProgress, lastProgress or a listener gave.
-        checkpoint: The query's checkpoint, to tell state by window, too; that is read by a Spark job of its own, as in
+        query: The query, or the progress from recentProgress, lastProgress or a listener.
+        checkpoint: The query's checkpoint, to include the state of each window. A separate Spark job reads it, as in
             mt.state.
 
     Example:

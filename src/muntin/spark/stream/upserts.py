@@ -20,20 +20,20 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 class UpsertTable:
-    """A table in which every window instance has the row that was written last.
+    """A table that keeps the latest row of every window instance.
 
-    Give `write` to foreachBatch. Every micro-batch counts once: one that is repeated after a failure changes nothing.
+    Pass `write` to foreachBatch. Every micro-batch counts once: if Spark repeats one after a failure, nothing changes.
 
-    A table belongs to one checkpoint. A query with a new checkpoint counts its micro-batches from 0 again, so the older
-    rows would seem to be the newer ones. It is refused; use another table, or remove this one.
+    A table belongs to one checkpoint. A query with a new checkpoint numbers its micro-batches from 0 again, so older
+    rows would look newer. The table refuses such a query. Use another table, or delete this one.
 
     Args:
-        path: A folder of any file system that Spark knows. For Delta, a folder (a text with a slash) or the name of a
-            table in a catalog; for Iceberg, such a name. It need not exist yet.
+        path: A folder on any file system that Spark knows. For Delta, a folder (text with a slash) or the name of a
+            table in a catalog; for Iceberg, such a name. The table need not exist yet.
         by: The keys of the query.
-        format: "parquet" keeps every micro-batch in a folder of its own, and `read` finds the latest rows. "delta" and
-            "iceberg" merge every micro-batch into the table, which anybody can read; its column muntin_batch is the
-            number of the micro-batch that wrote a row last.
+        format: "parquet" keeps every micro-batch in a separate folder, and `read` finds the latest rows. "delta" and
+            "iceberg" merge every micro-batch into the table, which any reader can read. Its column muntin_batch is the
+            number of the micro-batch that wrote the row last.
 
     Example:
         ```python
@@ -62,13 +62,13 @@ class UpsertTable:
 
     @property
     def path(self) -> Path:
-        """The folder of Parquet files, where it is one of this machine."""
+        """The folder of Parquet files, if it is on this machine."""
         if isinstance(self._kept, BatchFolder):
             return self._kept.path
-        raise UnsupportedError(f"{self!r} is no folder of Parquet files. Read it with read(spark).")
+        raise UnsupportedError(f"{self!r} is not a folder of Parquet files. Read it with read(spark).")
 
     def write(self, rows: DataFrame, batch: int) -> None:
-        """Take the rows of a micro-batch; one that was taken before changes nothing.
+        """Write the rows of a micro-batch; a micro-batch that was written before changes nothing.
 
         Args:
             rows: The rows, with the columns window_id, window and the keys.
@@ -82,7 +82,7 @@ class UpsertTable:
             self._kept.merge(rows, batch)
 
     def read(self, spark: SparkSession) -> DataFrame:
-        """Give the latest row of every instance, as of the last complete micro-batch.
+        """Return the latest row of every instance, as of the last complete micro-batch.
 
         Args:
             spark: A session that reads the table.
@@ -93,10 +93,10 @@ class UpsertTable:
         return rows
 
     def compact(self, spark: SparkSession) -> None:
-        """Put the files of many micro-batches together. A folder of Parquet files must not be read meanwhile.
+        """Merge the files of many micro-batches. Nobody may read a folder of Parquet files meanwhile.
 
-        The newest micro-batch of such a folder, which may come again, stays apart. A call that was interrupted can be
-        repeated. Delta's tables are compacted by OPTIMIZE, Iceberg's by rewrite_data_files.
+        In such a folder, the newest micro-batch stays separate, since Spark may repeat it. If a call was interrupted,
+        repeat it. Delta tables are compacted by OPTIMIZE, Iceberg tables by rewrite_data_files.
 
         Args:
             spark: A session that reads the table.

@@ -37,7 +37,7 @@ _SHOWN = 6
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Weave:
-    """Windows in trees that share partials, and what that costs by the model: what mt.weave gives.
+    """Windows in trees that share partials, and their cost by the model; mt.weave returns it.
 
     >>> weave("6m/2m, 8m/4m, 9m/3m", "panes").trees
     ((Window('6m', '2m'), Window('8m', '4m')), (Window('9m', '3m'),))
@@ -95,8 +95,8 @@ def weave(
 ) -> Weave:
     """Decide which windows share slices, for final aggregation by a technique.
 
-    Sharing saves a pass over the input and adds the edges of each window to those of all others in its tree. Repeated
-    windows are answered once.
+    Sharing saves a pass over the input, but adds the edges of each window to those of all others in its tree. Repeated
+    windows are evaluated once.
 
     Args:
         windows: Periodic windows, as objects or text.

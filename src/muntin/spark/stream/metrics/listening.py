@@ -21,7 +21,7 @@ from muntin.spark.stream.progress import progress
 
 
 class Listening:
-    """What mt.listen gives: the metrics so far, and a way to stop; a with block stops at its end.
+    """The metrics so far, and a way to stop listening; mt.listen returns it. A with block stops at its end.
 
     Example:
         ```python
@@ -42,11 +42,11 @@ class Listening:
         return None if self._endpoint is None else self._endpoint.url
 
     def text(self) -> str:
-        """Give the metrics of all queries as Prometheus text."""
+        """Return the metrics of all queries as Prometheus text."""
         return self._counts.text()
 
     def stop(self) -> None:
-        """Listen and serve no longer; the text stays as it is. A second call does nothing."""
+        """Stop listening and serving; `text()` then stays as it is. A second call does nothing."""
         listener, endpoint = self._listener, self._endpoint
         self._listener = self._endpoint = None
         if endpoint is not None:
@@ -65,19 +65,20 @@ class Listening:
 
 
 def listen(spark: SparkSession, *, port: int | None = None, host: str = "127.0.0.1") -> Listening:
-    """Log what the streaming queries of a session do, and count it for Prometheus.
+    """Log what the streaming queries of a session do, and keep metrics for Prometheus.
 
     Args:
-        spark: The session; its queries are heard from now on, those that run already and those that Muntin did not
-            make included. A session that is cloned from it has listeners of its own.
-        port: Where an endpoint serves the metrics over HTTP, at /metrics; 0 takes a free port, None serves nothing.
-        host: The address of the endpoint. The default is for this machine only: nobody is asked for a password.
+        spark: The session. The listener follows all its queries from now on, including those that already run and those
+            that Muntin did not make. A session that is cloned from it needs its own listener.
+        port: The port on which to serve the metrics over HTTP, at /metrics. 0 takes a free port, None serves nothing.
+        host: The address of the endpoint. The default can be reached only from this machine. The endpoint has no
+            password.
 
     Returns:
         A handle with `text()`, `url` and `stop()`, which is also a context manager.
 
-    The loggers are below "muntin"; docs/monitoring.md has the metrics, which mean the same for all shapes. On Spark
-    Connect the listener runs in the client, and hears nothing while the client is away.
+    The loggers are below "muntin". docs/monitoring.md describes the metrics, which mean the same for all shapes. On
+    Spark Connect the listener runs in the client, and receives nothing while the client is disconnected.
 
     Example:
         ```python
