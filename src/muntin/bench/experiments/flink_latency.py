@@ -22,9 +22,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.bench.experiments.flink import EVERY, STATES, Flink
+from muntin.bench.experiments.flink import EVERY, Flink
 from muntin.bench.experiments.spark import Progress
-from muntin.bench.experiments.stream import Setting
 from muntin.bench.record import Row
 
 PACED = Path(__file__).with_name("flink_paced.py")
@@ -32,8 +31,10 @@ DELAY = 1
 """Seconds of the watermark's delay."""
 RATE, KEYS = 1000, 100
 WINDOWS = tuple(mt.tumbling(f"{seconds} s") for seconds in range(2, 22, 2))
-START = 30
+START = 25
 """Seconds that an engine gets to start and to catch up; rows of windows that end earlier are left out."""
+AFTER = 5
+"""Seconds that an engine gets for its last rows."""
 STRATEGIES = ("auto", "expand")
 
 
@@ -53,7 +54,7 @@ def flink_latency(servers: str, jars: str, flink_folder: Path, seconds: int, pro
             )
             with running as report:
                 producer.wait()
-                time.sleep(DELAY + 10)
+                time.sleep(AFTER)
         row = {"engine": name, "seconds": seconds, "rate": RATE, "windows": len(WINDOWS), **report}
         row |= _latency(spark, servers, f"{topic}-rows", begin)
         progress(f"{name}: p50 {row['p50_ms']} ms, p99 {row['p99_ms']} ms")
@@ -77,22 +78,22 @@ def _flink(flink: Flink, servers: str, topic: str, place: str) -> Iterator[Row]:
     """Run Flink, with checkpoints, until the events have been sent."""
     at = {"connector": "kafka", "properties.bootstrap.servers": servers, "format": "json"}
     first = {"scan.startup.mode": "earliest-offset", "json.timestamp-format.standard": "SQL"}
-    command = flink.command(
-        Setting("latency", WINDOWS, 0, 0, KEYS),
+    request = flink.request(
+        WINDOWS,
+        "RocksDB, checkpoints",
+        Path(place),
         watermark=DELAY,
-        settings={**STATES["RocksDB, checkpoints"], "execution.checkpointing.dir": f"file://{place}"},
-        sources=[{**at, **first, "topic": topic}],
+        source={**at, **first, "topic": topic},
         sink={**at, "topic": f"{topic}-rows"},
     )
-    with (Path(place) / "log").open("wb") as log:
-        job = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
+    log = Path(place) / "log"
+    with flink.jobs(log) as jobs:
+        assert jobs.stdin is not None  # it is a pipe
+        jobs.stdin.write(request)
+        jobs.stdin.flush()
         yield {"checkpoints": EVERY}
-        if job.poll() is not None:
-            raise RuntimeError(f"Flink has ended: {(Path(place) / 'log').read_text()[-2000:]}")
-    finally:
-        job.kill()
-        job.wait()
+        if jobs.poll() is not None:
+            raise RuntimeError(f"Flink has ended: {log.read_text()[-2000:]}")
 
 
 @contextmanager
