@@ -314,7 +314,7 @@ _flink = click.option(
 @_data
 @_out("stream-flink")
 def bench_stream_flink(rounds: int, events: int, flink: Path, data: Path, out: Path) -> None:
-    """Measure streams beside Flink SQL: the same windows, files and cores."""
+    """Measure streams beside Flink SQL: the same windows, events and cores."""
     from muntin.bench.experiments.flink import beside_flink
 
     rows = beside_flink(data.absolute(), flink.absolute(), rounds, _say, events)

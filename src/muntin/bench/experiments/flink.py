@@ -1,8 +1,9 @@
-"""Beside Flink SQL: the same windows over the same files, on the same cores, and a check that the rows are the same."""
+"""Beside Flink SQL: the same windows over the same events, on the same cores; rows are compared."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.bench.experiments import stream
 from muntin.bench.experiments.spark import SECOND, Progress
-from muntin.bench.experiments.stream import Setting, hopping, stream_files, tumbling
+from muntin.bench.experiments.stream import Setting, hopping, stream_files, tumbling, write_file
 from muntin.bench.record import Row
 from muntin.errors import UnsupportedError
 from muntin.window import Window
@@ -37,6 +38,8 @@ STATES: Mapping[str, Mapping[str, str]] = {
 """Where Flink keeps its state, and whether it makes checkpoints of it."""
 SCHEMA = "size int, until bigint, key int, low double, total double, n bigint"
 """What Flink's rows have: size and end of a window instance in seconds, its key, and the aggregates."""
+READERS = 2
+"""Tasks of Flink that read, each a file of its own."""
 TOLERANCE = 1e-9
 """Sums of floats in another order differ by no more than this part of them."""
 
@@ -95,9 +98,10 @@ class Beside:
     place: Path
 
     def flink_run(self, setting: Setting, files: Path, state: str, sink: Mapping[str, str]) -> Row:
-        """Let Flink read all files; give its seconds and its version."""
+        """Let Flink read all events; give its seconds and its version."""
         with TemporaryDirectory(dir=self.place, ignore_cleanup_errors=True) as kept:
-            request = self.flink.request(setting.windows, state, Path(kept), source=_source(files), sink=sink)
+            source = _source(halves(self.spark, files))
+            request = self.flink.request(setting.windows, state, Path(kept), source=source, sink=sink)
             return answer(self.jobs, request, self.place / "log")
 
     def seconds(self, name: str, setting: Setting, files: Path) -> float:
@@ -189,8 +193,25 @@ def answer(jobs: subprocess.Popen[str], request: str, log: Path) -> Row:
     raise UnsupportedError(f"Flink ended with {jobs.wait()}: {log.read_text()[-2000:]}")
 
 
+def halves(spark: SparkSession, files: Path) -> Path:
+    """Write, once, a file in order of time for each of Flink's readers.
+
+    Flink gives files to its readers in no order. What a reader finds in a file older than the last is late, and goes.
+    """
+    path = files / "halves"
+    if (path / "done").exists():
+        return path
+    shutil.rmtree(path, ignore_errors=True)
+    events = spark.read.parquet(str(files / "events"))
+    for number in range(READERS):
+        half = events.where(F.col("key") % READERS == number)
+        write_file(half.coalesce(1).sortWithinPartitions("ts"), path, number)
+    (path / "done").touch()
+    return path
+
+
 def _source(files: Path) -> dict[str, str]:
-    """Name the files of a stream as Flink's table of them does."""
+    """Name files as Flink's table of them does."""
     return {
         "connector": "filesystem",
         "path": f"file://{files / 'events'}",

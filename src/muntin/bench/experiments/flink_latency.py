@@ -35,6 +35,8 @@ START = 25
 """Seconds that an engine gets to start and to catch up; rows of windows that end earlier are left out."""
 AFTER = 5
 """Seconds that an engine gets for its last rows."""
+LEAST = 100
+"""Rows that tell a latency."""
 STRATEGIES = ("auto", "expand")
 
 
@@ -135,5 +137,7 @@ def _latency(spark: SparkSession, servers: str, topic: str, begin: float) -> Row
     late = F.unix_millis("timestamp") - (until + DELAY) * 1000
     wanted = until >= math.ceil(begin + START)
     each = [row[0] for row in messages.where(wanted).select(late).collect()]
+    if len(each) < LEAST:
+        raise RuntimeError(f"only {len(each)} rows came out, which tells little. Give more --seconds.")
     cuts = quantiles(each, n=100)
     return {"rows": len(each), "p50_ms": round(cuts[49]), "p99_ms": round(cuts[98]), "most_ms": max(each)}

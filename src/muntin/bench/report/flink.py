@@ -20,8 +20,10 @@ def flink_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Beside Flink SQL",
-            f"The same windows over the same ten Parquet files on the same cores, with Flink {rows[0]['flink']}: 100 "
-            "keys, min, sum and count, a watermark of one minute, rows computed and dropped. Flink has one statement "
+            f"The same windows over the same events on the same cores, with Flink {rows[0]['flink']}: 100 keys, min, "
+            "sum and count, a watermark of one minute, rows computed and dropped. Muntin reads ten Parquet files one "
+            "by one. Flink reads the same events from two, one for each of its readers, because it gives files to "
+            "readers in no order and drops events of older files as late. Flink has one statement "
             "set of window table functions in streaming mode, with two tasks of every operator, one source for all "
             "windows and objects reused; where it makes checkpoints, one every ten seconds, exactly once. Muntin makes "
             "one for every micro-batch of a tenth of the events. Both have run the same job once before, in the same "
