@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -65,14 +65,17 @@ def flink_latency(servers: str, jars: str, flink_folder: Path, seconds: int, pro
 
 @contextmanager
 def _paced(flink: Flink, servers: str, topic: str, seconds: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Send events, as long as the engine runs and no longer than that."""
+    """Send events, from the first that has arrived, as long as the engine runs and no longer than that."""
     size = [str(number) for number in (RATE, seconds, KEYS)]
-    producer = subprocess.Popen([str(flink.python), str(PACED), servers, topic, *size])
+    producer = subprocess.Popen([str(flink.python), str(PACED), servers, topic, *size], stdout=subprocess.PIPE)
+    assert producer.stdout is not None  # it is a pipe
     try:
+        if not producer.stdout.readline():
+            raise RuntimeError(f"no event can be sent to {servers}. Is there a broker? make kafka starts one.")
         yield producer
     finally:
         producer.kill()
-        producer.wait()
+        producer.communicate()
 
 
 @contextmanager
@@ -116,8 +119,10 @@ def _muntin(spark: SparkSession, servers: str, topic: str, place: str, strategy:
     report: Row = {"checkpoints": "every micro-batch"}
     try:
         yield report
+        if (error := query.exception()) is not None:
+            raise error
         busy = [each["durationMs"]["triggerExecution"] for each in query.recentProgress if each["numInputRows"]]
-        report["batch_p50_ms"] = round(sorted(busy)[len(busy) // 2])
+        report["batch_p50_ms"] = round(median(busy)) if busy else None
     finally:
         query.stop()
 
