@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.bench.experiments import stream
 from muntin.bench.experiments.spark import SECOND, Progress
-from muntin.bench.experiments.stream import Setting, hopping, stream_files, tumbling, write_file
+from muntin.bench.experiments.stream import BATCHES, Setting, hopping, stream_files, tumbling, write_file
 from muntin.bench.record import Row
 from muntin.errors import UnsupportedError
 from muntin.window import Window
@@ -158,6 +158,9 @@ def beside_flink(
     flink = Flink(flink_folder)
     with TemporaryDirectory(ignore_cleanup_errors=True) as place, flink.jobs(Path(place) / "log") as jobs:
         beside = Beside(stream.stream_session(), flink, jobs, Path(place))
+        warm = Setting("warm-up", tumbling(3), max(BATCHES, events // 10), 100, 100)
+        for name in ("muntin", *STATES):  # nobody pays for what is loaded only once
+            beside.seconds(name, warm, stream_files(beside.spark, folder, warm))
         for setting in settings(events):
             files = stream_files(beside.spark, folder, setting)
             compared = beside.compared(setting, files)

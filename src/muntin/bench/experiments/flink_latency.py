@@ -31,8 +31,6 @@ DELAY = 1
 """Seconds of the watermark's delay."""
 RATE, KEYS = 1000, 100
 WINDOWS = tuple(mt.tumbling(f"{seconds} s") for seconds in range(2, 22, 2))
-START = 25
-"""Seconds that an engine gets to start and to catch up; rows of windows that end earlier are left out."""
 AFTER = 5
 """Seconds that an engine gets for its last rows."""
 LEAST = 100
@@ -58,7 +56,7 @@ def flink_latency(servers: str, jars: str, flink_folder: Path, seconds: int, pro
                 producer.wait()
                 time.sleep(AFTER)
         row = {"engine": name, "seconds": seconds, "rate": RATE, "windows": len(WINDOWS), **report}
-        row |= _latency(spark, servers, f"{topic}-rows", begin)
+        row |= _latency(spark, servers, f"{topic}-rows", begin + seconds / 2)
         progress(f"{name}: p50 {row['p50_ms']} ms, p99 {row['p99_ms']} ms")
         yield row
 
@@ -134,13 +132,16 @@ def _events(spark: SparkSession, servers: str, topic: str) -> DataFrame:
     return messages.select(event.alias("event")).select("event.*")
 
 
-def _latency(spark: SparkSession, servers: str, topic: str, begin: float) -> Row:
-    """Read when rows came out, and take off when their windows were closed."""
+def _latency(spark: SparkSession, servers: str, topic: str, since: float) -> Row:
+    """Read when rows came out, and take off when their windows were closed.
+
+    Windows that end earlier than since are left out: until then the engine starts and catches up.
+    """
     at = {"kafka.bootstrap.servers": servers, "subscribe": topic}
     messages = spark.read.format("kafka").options(**at).load()
     until = F.get_json_object(F.col("value").cast("string"), "$.until").cast("long")
     late = F.unix_millis("timestamp") - (until + DELAY) * 1000
-    wanted = until >= math.ceil(begin + START)
+    wanted = until >= math.ceil(since)
     each = [row[0] for row in messages.where(wanted).select(late).collect()]
     if len(each) < LEAST:
         raise RuntimeError(f"only {len(each)} rows came out, which tells little. Give more --seconds.")
