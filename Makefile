@@ -56,6 +56,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench join
 	$(BIN)/muntin bench queries
 	$(BIN)/muntin bench stream
+	if tools/flink; then $(BIN)/muntin bench stream flink; fi
 	$(BIN)/muntin bench distinct-stream
 	$(BIN)/muntin bench soak
 	$(BIN)/muntin bench calibrate

@@ -102,6 +102,7 @@ def test_runs_as_a_module() -> None:
         (("bench", "woven", "--rounds"), "x>=1"),
         (("bench", "stream", "--rounds"), "x>=1"),
         (("bench", "stream", "--events"), "x>=100"),
+        (("bench", "stream", "flink", "--events"), "x>=200"),
         (("bench", "distinct-stream", "--events"), "x>=100"),
         (("bench", "soak", "--minutes"), "x>0"),
     ],

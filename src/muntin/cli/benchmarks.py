@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from muntin.cli.help import Commands
 
@@ -263,7 +264,7 @@ def bench_woven(out: Path, rounds: int) -> None:
     _run("woven", out, estimated_and_measured(rounds, _say), rounds=rounds, seeds="0, 1, 2")
 
 
-@bench.command("stream")
+@bench.group("stream", invoke_without_command=True)
 @_rounds("contender", default=1)
 @click.option(
     "--events",
@@ -275,11 +276,66 @@ def bench_woven(out: Path, rounds: int) -> None:
 @click.option("--only", multiple=True, help="Name of a stream to measure; all if none is given.")
 @_data
 @_out("stream")
-def bench_stream(rounds: int, events: int, only: tuple[str, ...], data: Path, out: Path) -> None:
-    """Measure Structured Streaming against plain Spark: throughput, state, micro-batch times."""
+@click.pass_context
+def bench_stream(
+    context: click.Context, rounds: int, events: int, only: tuple[str, ...], data: Path, out: Path
+) -> None:
+    """Measure Structured Streaming against plain Spark: throughput, state, micro-batch times.
+
+    With a command, measure streams beside Flink SQL instead. Its options come after its name.
+    """
+    if (command := context.invoked_subcommand) is not None:
+        sources = map(context.get_parameter_source, context.params)
+        if any(source is ParameterSource.COMMANDLINE for source in sources):
+            raise click.UsageError(f"Options of {command} come after its name: muntin bench stream {command} …")
+        return
     from muntin.bench.experiments.stream import streams
 
     _run("stream", out, streams(data.absolute(), rounds, _say, events, only), rounds=rounds, events=events)
+
+
+_flink = click.option(
+    "--flink",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".venv-flink"),
+    show_default=True,
+    help="Environment with PyFlink, as tools/flink makes it.",
+)
+
+
+@bench_stream.command("flink")
+@_rounds("engine", default=1)
+@click.option(
+    "--events",
+    default=3_000_000,
+    show_default=True,
+    type=click.IntRange(min=200),  # there are half of them in hopping windows, in ten files
+    help="Events of a stream.",
+)
+@_flink
+@_data
+@_out("stream-flink")
+def bench_stream_flink(rounds: int, events: int, flink: Path, data: Path, out: Path) -> None:
+    """Measure streams beside Flink SQL: the same windows, events and cores."""
+    from muntin.bench.experiments.flink import beside_flink
+
+    rows = beside_flink(data.absolute(), flink.absolute(), rounds, _say, events)
+    _run("stream flink", out, rows, rounds=rounds, events=events)
+
+
+@bench_stream.command("latency")
+@click.option("--servers", default="localhost:9092", show_default=True, help="A Kafka broker, as make kafka starts it.")
+@click.option("--jars", required=True, help="Spark's Kafka connector, as make kafka-jars prints it.")
+@click.option(
+    "--seconds", default=60, show_default=True, type=click.IntRange(min=60), help="How long each engine runs."
+)
+@_flink
+@_out("stream-latency")
+def bench_stream_latency(servers: str, jars: str, seconds: int, flink: Path, out: Path) -> None:
+    """Measure how long after its last event a window's rows come out, beside Flink SQL."""
+    from muntin.bench.experiments.flink_latency import flink_latency
+
+    _run("stream latency", out, flink_latency(servers, jars, flink.absolute(), seconds, _say), seconds=seconds)
 
 
 @bench.command("distinct-stream")
@@ -298,50 +354,6 @@ def bench_distinct_stream(rounds: int, events: int, data: Path, out: Path) -> No
     from muntin.bench.experiments.distinct_stream import distinct_streams
 
     _run("distinct-stream", out, distinct_streams(data.absolute(), rounds, _say, events), rounds=rounds, events=events)
-
-
-_flink = click.option(
-    "--flink",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path(".venv-flink"),
-    show_default=True,
-    help="Environment with PyFlink, as tools/flink makes it.",
-)
-
-
-@bench.command("flink")
-@_rounds("engine", default=1)
-@click.option(
-    "--events",
-    default=2_000_000,
-    show_default=True,
-    type=click.IntRange(min=200),  # rows are compared over a tenth of them, in ten files
-    help="Events of a stream.",
-)
-@_flink
-@_data
-@_out("flink")
-def bench_flink(rounds: int, events: int, flink: Path, data: Path, out: Path) -> None:
-    """Measure streams beside Flink SQL: the same windows, files and cores."""
-    from muntin.bench.experiments.flink import beside_flink
-
-    rows = beside_flink(data.absolute(), flink.absolute(), rounds, _say, events)
-    _run("flink", out, rows, rounds=rounds, events=events)
-
-
-@bench.command("flink-latency")
-@click.option("--servers", default="localhost:9092", show_default=True, help="A Kafka broker, as make kafka starts it.")
-@click.option("--jars", required=True, help="Spark's Kafka connector, as make kafka-jars prints it.")
-@click.option(
-    "--seconds", default=90, show_default=True, type=click.IntRange(min=60), help="How long each engine runs."
-)
-@_flink
-@_out("flink-latency")
-def bench_flink_latency(servers: str, jars: str, seconds: int, flink: Path, out: Path) -> None:
-    """Measure how long after its last event a window's rows come out, beside Flink SQL."""
-    from muntin.bench.experiments.flink_latency import flink_latency
-
-    _run("flink-latency", out, flink_latency(servers, jars, flink.absolute(), seconds, _say), seconds=seconds)
 
 
 @bench.command("soak")

@@ -1,10 +1,12 @@
-"""Beside Flink SQL: the same windows over the same files, on the same cores, and a check that the rows are the same."""
+"""Beside Flink SQL: the same windows over the same events, on the same cores; rows are compared."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,9 +19,10 @@ from pyspark.sql import functions as F
 import muntin as mt
 from muntin.bench.experiments import stream
 from muntin.bench.experiments.spark import SECOND, Progress
-from muntin.bench.experiments.stream import BATCHES, Setting, hopping, stream_files, tumbling
+from muntin.bench.experiments.stream import BATCHES, Setting, hopping, stream_files, tumbling, write_file
 from muntin.bench.record import Row
 from muntin.errors import UnsupportedError
+from muntin.window import Window
 
 JOB = Path(__file__).with_name("flink_job.py")
 DELAY = 60
@@ -29,9 +32,14 @@ EVERY = "10 s"
 KEPT = {"execution.checkpointing.interval": EVERY, "execution.checkpointing.mode": "EXACTLY_ONCE"}
 STATES: Mapping[str, Mapping[str, str]] = {
     "heap": {"state.backend.type": "hashmap"},
+    "heap, checkpoints": {"state.backend.type": "hashmap", **KEPT},
     "RocksDB, checkpoints": {"state.backend.type": "rocksdb", **KEPT},
 }
-"""Where Flink keeps its state."""
+"""Where Flink keeps its state, and whether it makes checkpoints of it."""
+SCHEMA = "size int, until bigint, key int, low double, total double, n bigint"
+"""What Flink's rows have: size and end of a window instance in seconds, its key, and the aggregates."""
+READERS = 2
+"""Tasks of Flink that read, each a file of its own."""
 TOLERANCE = 1e-9
 """Sums of floats in another order differ by no more than this part of them."""
 
@@ -43,9 +51,10 @@ class Flink:
     folder: Path
 
     def __post_init__(self) -> None:
-        if not self.jars:
+        if not (self.folder / ".ready").exists():
             raise UnsupportedError(
-                f"there is no Flink in {self.folder}. In a checkout of Muntin, tools/flink installs it there."
+                f"there is no Flink in {self.folder}. In a checkout of Muntin, tools/flink installs it there, or says "
+                "why it cannot."
             )
 
     @property
@@ -53,24 +62,86 @@ class Flink:
         """The interpreter that has PyFlink."""
         return self.folder / "bin/python"
 
-    @property
-    def jars(self) -> list[str]:
-        """The formats and connectors that PyFlink does not bring."""
-        return sorted(map(str, (self.folder / "jars").glob("*.jar")))
+    def request(self, windows: tuple[Window, ...], state: str, place: Path, **asked: Any) -> str:
+        """Write the line that asks Flink for windows; its checkpoints go to a place."""
+        kept = {"execution.checkpointing.dir": f"file://{place}/checkpoints"} if "checkpoints" in state else {}
+        asked = {
+            "jars": sorted(map(str, (self.folder / "jars").glob("*.jar"))),
+            "windows": [[window.period[0] // SECOND, window.period[1] // SECOND] for window in windows],
+            "watermark": DELAY,
+            "settings": {**STATES[state], **kept},
+            **asked,
+        }
+        return json.dumps(asked) + "\n"
 
-    def command(self, setting: Setting, **asked: Any) -> list[str]:
-        """Write the command that asks Flink for the windows of a setting."""
-        windows = [[window.period[0] // SECOND, window.period[1] // SECOND] for window in setting.windows]
-        asked = {"jars": self.jars, "windows": windows, "watermark": DELAY, **asked}
-        return [str(self.python), str(JOB), json.dumps(asked)]
+    @contextmanager
+    def jobs(self, log: Path) -> Iterator[subprocess.Popen[str]]:
+        """Start the process that runs jobs, and end it when nobody needs it any longer."""
+        with log.open("w") as errors:
+            process = subprocess.Popen(
+                [str(self.python), str(JOB)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
 
-    def seconds(self, setting: Setting, **asked: Any) -> list[float]:
-        """Run a job, and give the seconds of each of its sources."""
-        done = subprocess.run(self.command(setting, **asked), capture_output=True, text=True)
-        if done.returncode != 0:
-            raise UnsupportedError(f"Flink ended with {done.returncode}: {done.stderr[-2000:]}")
-        times: list[float] = json.loads(done.stdout.splitlines()[-1])
-        return times
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Both engines, ready to run, and a place for what they write."""
+
+    spark: SparkSession
+    flink: Flink
+    jobs: subprocess.Popen[str]
+    place: Path
+
+    def flink_run(self, setting: Setting, files: Path, state: str, sink: Mapping[str, str]) -> Row:
+        """Let Flink read all events; give its seconds and its version."""
+        with TemporaryDirectory(dir=self.place, ignore_cleanup_errors=True) as kept:
+            source = _source(halves(self.spark, files))
+            request = self.flink.request(setting.windows, state, Path(kept), source=source, sink=sink)
+            return answer(self.jobs, request, self.place / "log")
+
+    def seconds(self, name: str, setting: Setting, files: Path) -> float:
+        """Run one contender over all files and drop the rows."""
+        if name == "muntin":
+            return float(stream.run(self.spark, files, setting, "auto")["seconds"])
+        return float(self.flink_run(setting, files, name, {"connector": "blackhole"})["seconds"])
+
+    def compared(self, setting: Setting, files: Path) -> Row:
+        """Let both write their rows, and count those that differ. Both are warm after it."""
+        with TemporaryDirectory(dir=self.place, ignore_cleanup_errors=True) as folder:
+            sink = {"connector": "filesystem", "path": f"file://{folder}/flink", "format": "csv"}
+            version = self.flink_run(setting, files, "heap", sink)["flink"]
+            theirs = self.spark.read.schema(SCHEMA).csv(f"{folder}/flink").cache()
+            ours = self._written(setting, files, Path(folder)).cache()
+            (last,) = self.spark.read.parquet(str(files / "events")).agg(F.unix_micros(F.max("ts"))).first() or (0,)
+            closed = theirs.where(F.col("until") * SECOND <= F.lit(last - DELAY * SECOND))
+            counts = {"flink": version, "rows": ours.count(), "differ": differences(ours, closed)}
+            theirs.unpersist()
+            ours.unpersist()
+            return counts
+
+    def _written(self, setting: Setting, files: Path, folder: Path) -> DataFrame:
+        """Run Muntin's query with a sink of files, and give the rows as Flink writes them."""
+        events = self.spark.readStream.schema("ts timestamp, key int, v double").option("maxFilesPerTrigger", 1)
+        rows = mt.aggregate(
+            events.parquet(str(files / "events")),
+            time="ts",
+            by="key",
+            windows=list(setting.windows),
+            aggregates=[mt.min("v").alias("low"), mt.sum("v").alias("total"), mt.count().alias("n")],
+            statistics=setting.statistics,
+            watermark=setting.watermark,
+        )
+        writer = rows.writeStream.option("checkpointLocation", str(folder / "state")).trigger(availableNow=True)
+        writer.start(str(folder / "muntin"), "parquet").awaitTermination()
+        size = F.unix_seconds("window.end") - F.unix_seconds("window.start")
+        until = F.unix_seconds("window.end").alias("until")
+        written = self.spark.read.parquet(str(folder / "muntin"))
+        return written.select(size.cast("int").alias("size"), until, "key", "low", "total", "n")
 
 
 def settings(events: int) -> Iterator[Setting]:
@@ -81,47 +152,69 @@ def settings(events: int) -> Iterator[Setting]:
 
 
 def beside_flink(
-    folder: Path, flink_folder: Path, rounds: int, progress: Progress, events: int = 2_000_000
+    folder: Path, flink_folder: Path, rounds: int, progress: Progress, events: int = 3_000_000
 ) -> Iterator[Row]:
     """Yield the seconds of Muntin and of Flink with each kind of state, and whether their rows are the same."""
     flink = Flink(flink_folder)
-    spark = stream.stream_session()
-    warm = Setting("warm-up", tumbling(3), max(BATCHES, events // 10), 100, 100)
-    warm_files = stream_files(spark, folder, warm)
-    for _ in range(2):  # nobody pays for what is compiled and started only once
-        stream.run(spark, warm_files, warm, "auto")
-    for setting in settings(events):
-        files = stream_files(spark, folder, setting)
-        ours = [stream.run(spark, files, setting, "auto")["seconds"] for _ in range(rounds)]
-        theirs = {name: _flink_runs(flink, setting, [warm_files, *([files] * rounds)], name) for name in STATES}
-        contenders = {"muntin": ours, **{name: times[1:] for name, times in theirs.items()}}
-        seconds = {name: round(median(times), 2) for name, times in contenders.items()}
-        progress(f"{setting.name}: " + ", ".join(f"{name} {each:.1f} s" for name, each in seconds.items()))
-        yield {
-            "setting": setting.name,
-            "windows": len(setting.windows),
-            "events": setting.events,
-            "per_slice": setting.per_slice,
-            "seconds": seconds,
-            "runs": {name: [round(each, 2) for each in times] for name, times in contenders.items()},
-            **_checked(spark, folder, flink, setting),
-        }
+    with TemporaryDirectory(ignore_cleanup_errors=True) as place, flink.jobs(Path(place) / "log") as jobs:
+        beside = Beside(stream.stream_session(), flink, jobs, Path(place))
+        warm = Setting("warm-up", tumbling(3), max(BATCHES, events // 10), 100, 100)
+        for name in ("muntin", *STATES):  # nobody pays for what is loaded only once
+            beside.seconds(name, warm, stream_files(beside.spark, folder, warm))
+        for setting in settings(events):
+            files = stream_files(beside.spark, folder, setting)
+            compared = beside.compared(setting, files)
+            runs: dict[str, list[float]] = {name: [] for name in ("muntin", *STATES)}
+            for _ in range(rounds):
+                for name, times in runs.items():
+                    times.append(round(beside.seconds(name, setting, files), 2))
+            seconds = {name: round(median(times), 2) for name, times in runs.items()}
+            progress(f"{setting.name}: " + ", ".join(f"{name} {each:.1f} s" for name, each in seconds.items()))
+            yield {
+                "setting": setting.name,
+                "windows": len(setting.windows),
+                "events": setting.events,
+                "per_slice": setting.per_slice,
+                "flink": compared["flink"],
+                "seconds": seconds,
+                "runs": runs,
+                "compared_rows": compared["rows"],
+                "differ": compared["differ"],
+            }
 
 
-def _flink_runs(flink: Flink, setting: Setting, files: Iterable[Path], state: str) -> list[float]:
-    """Let Flink read files, one job after the other in one process, and drop the rows."""
-    with TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        kept = {"execution.checkpointing.dir": f"file://{place}"} if "checkpoints" in state else {}
-        return flink.seconds(
-            setting,
-            settings={**STATES[state], **kept},
-            sources=[_source(path) for path in files],
-            sink={"connector": "blackhole"},
-        )
+def answer(jobs: subprocess.Popen[str], request: str, log: Path) -> Row:
+    """Ask for a job, and wait for the line that tells its seconds."""
+    assert jobs.stdin is not None  # both are pipes
+    assert jobs.stdout is not None
+    jobs.stdin.write(request)
+    jobs.stdin.flush()
+    for line in jobs.stdout:
+        if line.startswith("{"):  # Flink prints lines of its own, too
+            told: Row = json.loads(line)
+            return told
+    raise UnsupportedError(f"Flink ended with {jobs.wait()}: {log.read_text()[-2000:]}")
+
+
+def halves(spark: SparkSession, files: Path) -> Path:
+    """Write, once, a file in order of time for each of Flink's readers.
+
+    Flink gives files to its readers in no order. What a reader finds in a file older than the last is late, and goes.
+    """
+    path = files / "halves"
+    if (path / "done").exists():
+        return path
+    shutil.rmtree(path, ignore_errors=True)
+    events = spark.read.parquet(str(files / "events"))
+    for number in range(READERS):
+        half = events.where(F.col("key") % READERS == number)
+        write_file(half.coalesce(1).sortWithinPartitions("ts"), path, number)
+    (path / "done").touch()
+    return path
 
 
 def _source(files: Path) -> dict[str, str]:
-    """Name the files of a stream as Flink's table of them does."""
+    """Name files as Flink's table of them does."""
     return {
         "connector": "filesystem",
         "path": f"file://{files / 'events'}",
@@ -130,48 +223,11 @@ def _source(files: Path) -> dict[str, str]:
     }
 
 
-def _checked(spark: SparkSession, folder: Path, flink: Flink, setting: Setting) -> Row:
-    """Compare the rows of both, over a tenth of the events, with those of plain Spark in batch."""
-    tenth = Setting(setting.name, setting.windows, max(BATCHES, setting.events // 10), setting.per_slice, setting.keys)
-    files = stream_files(spark, folder, tenth)
-    events = spark.read.parquet(str(files / "events"))
-    asked: dict[str, Any] = {
-        "time": "ts",
-        "by": "key",
-        "windows": list(setting.windows),
-        "aggregates": [mt.min("v").alias("low"), mt.sum("v").alias("total"), mt.count().alias("n")],
-    }
-    wanted = _by_second(mt.aggregate(events, **asked, strategy="independent")).cache()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as place:
-        sink = {"connector": "filesystem", "path": f"file://{place}/flink", "format": "csv"}
-        flink.seconds(tenth, sources=[_source(files)], sink=sink)
-        theirs = spark.read.schema(wanted.schema).csv(f"{place}/flink")
-        arriving = spark.readStream.schema(events.schema).option("maxFilesPerTrigger", 1).parquet(str(files / "events"))
-        writer = mt.aggregate(arriving, **asked, watermark=f"{DELAY} seconds").writeStream.trigger(availableNow=True)
-        writer.option("checkpointLocation", f"{place}/state").start(f"{place}/muntin", "parquet").awaitTermination()
-        ours = _by_second(spark.read.parquet(f"{place}/muntin"))
-        (last,) = events.agg(F.floor(F.unix_micros(F.max("ts")) / SECOND)).first() or (0,)
-        closed = wanted.where(F.col("until") <= F.lit(last - DELAY))
-        return {
-            "checked_events": tenth.events,
-            "checked_rows": wanted.count(),
-            "flink_differs": _differences(theirs, wanted),
-            "muntin_differs": _differences(ours, closed),
-        }
-
-
-def _by_second(rows: DataFrame) -> DataFrame:
-    """Name a window instance by its length and its end in seconds."""
-    size = F.unix_seconds("window.end") - F.unix_seconds("window.start")
-    until = F.unix_seconds("window.end")
-    return rows.select(size.cast("int").alias("size"), until.alias("until"), "key", "low", "total", "n")
-
-
-def _differences(given: DataFrame, wanted: DataFrame) -> int:
+def differences(one: DataFrame, other: DataFrame) -> int:
     """Count the instances that only one of both has, has twice, or that differ in a value."""
     keys = ["size", "until", "key"]
-    both = given.alias("a").join(wanted.alias("b"), keys, "full")
+    both = one.alias("a").join(other.alias("b"), keys, "full")
     close = F.abs(F.col("a.total") - F.col("b.total")) <= TOLERANCE * (1 + F.abs(F.col("b.total")))
     same = (F.col("a.n") == F.col("b.n")) & (F.abs(F.col("a.low") - F.col("b.low")) <= TOLERANCE) & close
-    twice = given.count() - given.select(*keys).distinct().count()
+    twice = sum(each.count() - each.select(*keys).distinct().count() for each in (one, other))
     return both.where(~F.coalesce(same, F.lit(False))).count() + twice

@@ -1,8 +1,10 @@
 """Window aggregates in Flink SQL, run by the Python of an environment that has PyFlink; it knows nothing of Muntin.
 
-usage: python flink_job.py '{"jars": […], "windows": [[600, 600], …], …}'
-Windows are range and slide in seconds. All windows are one statement set over one source, each a table function of its
-own, as Flink's documentation writes them. It prints the seconds of every run, as JSON.
+usage: python flink_job.py < requests
+A request is a line of JSON: {"jars": […], "windows": [[600, 600], …], "watermark": 60, "settings": {…}, "source": {…},
+"sink": {…}}, with the range and slide of windows in seconds. All windows are one statement set over one source, each a
+table function of its own, as Flink's documentation writes them. Every request is answered by a line: the seconds of its
+run, and Flink's version. One process runs them all, so that only its first run is cold.
 """
 
 from __future__ import annotations
@@ -50,14 +52,13 @@ def options(connector: dict[str, str]) -> str:
     return ", ".join(f"'{key}' = '{value}'" for key, value in connector.items())
 
 
-def run(tables: TableEnvironment, asked: dict[str, Any], source: dict[str, str]) -> float:
+def run(asked: dict[str, Any]) -> float:
     """Evaluate all windows over a source, and give the seconds until it has ended."""
-    for name in ("events", "results"):
-        tables.execute_sql(f"DROP TABLE IF EXISTS {name}")
+    tables = environment(asked)
     delay = f"INTERVAL '{asked['watermark']}' SECOND"
     tables.execute_sql(
         f"CREATE TABLE events (ts TIMESTAMP_LTZ(3), `key` INT, v DOUBLE, WATERMARK FOR ts AS ts - {delay}) "
-        f"WITH ({options(source)})"
+        f"WITH ({options(asked['source'])})"
     )
     columns = ", ".join(f"`{name}` {type}" for name, type in COLUMNS.items())
     tables.execute_sql(f"CREATE TABLE results ({columns}) WITH ({options(asked['sink'])})")
@@ -81,12 +82,14 @@ def statement(range: int, slide: int) -> str:
     )
 
 
-def main(asked: dict[str, Any]) -> None:
-    """Run over every source that is asked for, in turn."""
-    tables = environment(asked)
-    seconds = [run(tables, asked, source) for source in asked["sources"]]
-    print(json.dumps(seconds))  # noqa: T201 - it is what the caller reads
+def main() -> None:
+    """Run what is asked for, one request after the other."""
+    from pyflink.version import __version__
+
+    for line in sys.stdin:
+        answer = {"seconds": run(json.loads(line)), "flink": __version__}
+        print(json.dumps(answer), flush=True)  # noqa: T201 - it is what the caller reads
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main()

@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -22,9 +22,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.bench.experiments.flink import EVERY, STATES, Flink
+from muntin.bench.experiments.flink import EVERY, Flink
 from muntin.bench.experiments.spark import Progress
-from muntin.bench.experiments.stream import Setting
 from muntin.bench.record import Row
 
 PACED = Path(__file__).with_name("flink_paced.py")
@@ -32,8 +31,10 @@ DELAY = 1
 """Seconds of the watermark's delay."""
 RATE, KEYS = 1000, 100
 WINDOWS = tuple(mt.tumbling(f"{seconds} s") for seconds in range(2, 22, 2))
-START = 30
-"""Seconds that an engine gets to start and to catch up; rows of windows that end earlier are left out."""
+AFTER = 5
+"""Seconds that an engine gets for its last rows."""
+LEAST = 100
+"""Rows that tell a latency."""
 STRATEGIES = ("auto", "expand")
 
 
@@ -53,23 +54,26 @@ def flink_latency(servers: str, jars: str, flink_folder: Path, seconds: int, pro
             )
             with running as report:
                 producer.wait()
-                time.sleep(DELAY + 10)
+                time.sleep(AFTER)
         row = {"engine": name, "seconds": seconds, "rate": RATE, "windows": len(WINDOWS), **report}
-        row |= _latency(spark, servers, f"{topic}-rows", begin)
+        row |= _latency(spark, servers, f"{topic}-rows", begin + seconds / 2)
         progress(f"{name}: p50 {row['p50_ms']} ms, p99 {row['p99_ms']} ms")
         yield row
 
 
 @contextmanager
 def _paced(flink: Flink, servers: str, topic: str, seconds: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Send events, as long as the engine runs and no longer than that."""
+    """Send events, from the first that has arrived, as long as the engine runs and no longer than that."""
     size = [str(number) for number in (RATE, seconds, KEYS)]
-    producer = subprocess.Popen([str(flink.python), str(PACED), servers, topic, *size])
+    producer = subprocess.Popen([str(flink.python), str(PACED), servers, topic, *size], stdout=subprocess.PIPE)
+    assert producer.stdout is not None  # it is a pipe
     try:
+        if not producer.stdout.readline():
+            raise RuntimeError(f"no event can be sent to {servers}. Is there a broker? make kafka starts one.")
         yield producer
     finally:
         producer.kill()
-        producer.wait()
+        producer.communicate()
 
 
 @contextmanager
@@ -77,22 +81,22 @@ def _flink(flink: Flink, servers: str, topic: str, place: str) -> Iterator[Row]:
     """Run Flink, with checkpoints, until the events have been sent."""
     at = {"connector": "kafka", "properties.bootstrap.servers": servers, "format": "json"}
     first = {"scan.startup.mode": "earliest-offset", "json.timestamp-format.standard": "SQL"}
-    command = flink.command(
-        Setting("latency", WINDOWS, 0, 0, KEYS),
+    request = flink.request(
+        WINDOWS,
+        "RocksDB, checkpoints",
+        Path(place),
         watermark=DELAY,
-        settings={**STATES["RocksDB, checkpoints"], "execution.checkpointing.dir": f"file://{place}"},
-        sources=[{**at, **first, "topic": topic}],
+        source={**at, **first, "topic": topic},
         sink={**at, "topic": f"{topic}-rows"},
     )
-    with (Path(place) / "log").open("wb") as log:
-        job = subprocess.Popen(command, stdout=log, stderr=log)
-    try:
+    log = Path(place) / "log"
+    with flink.jobs(log) as jobs:
+        assert jobs.stdin is not None  # it is a pipe
+        jobs.stdin.write(request)
+        jobs.stdin.flush()
         yield {"checkpoints": EVERY}
-        if job.poll() is not None:
-            raise RuntimeError(f"Flink has ended: {(Path(place) / 'log').read_text()[-2000:]}")
-    finally:
-        job.kill()
-        job.wait()
+        if jobs.poll() is not None:
+            raise RuntimeError(f"Flink has ended: {log.read_text()[-2000:]}")
 
 
 @contextmanager
@@ -113,8 +117,10 @@ def _muntin(spark: SparkSession, servers: str, topic: str, place: str, strategy:
     report: Row = {"checkpoints": "every micro-batch"}
     try:
         yield report
+        if (error := query.exception()) is not None:
+            raise error
         busy = [each["durationMs"]["triggerExecution"] for each in query.recentProgress if each["numInputRows"]]
-        report["batch_p50_ms"] = round(sorted(busy)[len(busy) // 2])
+        report["batch_p50_ms"] = round(median(busy)) if busy else None
     finally:
         query.stop()
 
@@ -126,13 +132,18 @@ def _events(spark: SparkSession, servers: str, topic: str) -> DataFrame:
     return messages.select(event.alias("event")).select("event.*")
 
 
-def _latency(spark: SparkSession, servers: str, topic: str, begin: float) -> Row:
-    """Read when rows came out, and take off when their windows were closed."""
+def _latency(spark: SparkSession, servers: str, topic: str, since: float) -> Row:
+    """Read when rows came out, and take off when their windows were closed.
+
+    Windows that end earlier than since are left out: until then the engine starts and catches up.
+    """
     at = {"kafka.bootstrap.servers": servers, "subscribe": topic}
     messages = spark.read.format("kafka").options(**at).load()
     until = F.get_json_object(F.col("value").cast("string"), "$.until").cast("long")
     late = F.unix_millis("timestamp") - (until + DELAY) * 1000
-    wanted = until >= math.ceil(begin + START)
+    wanted = until >= math.ceil(since)
     each = [row[0] for row in messages.where(wanted).select(late).collect()]
+    if len(each) < LEAST:
+        raise RuntimeError(f"only {len(each)} rows came out, which tells little. Give more --seconds.")
     cuts = quantiles(each, n=100)
     return {"rows": len(each), "p50_ms": round(cuts[49]), "p99_ms": round(cuts[98]), "most_ms": max(each)}

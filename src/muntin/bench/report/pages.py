@@ -11,7 +11,7 @@ from muntin.bench.report.batch import BATCH
 from muntin.bench.report.calibrate import calibrate_section
 from muntin.bench.report.cutty import cutty_section
 from muntin.bench.report.distinct_stream import distinct_stream_section
-from muntin.bench.report.flink import flink_latency_section, flink_section
+from muntin.bench.report.flink import flink_section, latency_section
 from muntin.bench.report.join import join_section
 from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.bench.report.queries import queries_section
@@ -33,8 +33,8 @@ def report(results: Path) -> str:
         "queries": queries_section,
         "stream": stream_section,
         "distinct-stream": distinct_stream_section,
-        "flink": flink_section,
-        "flink-latency": flink_latency_section,
+        "stream-flink": flink_section,
+        "stream-latency": latency_section,
         "soak": soak_section,
         "calibrate": calibrate_section,
         "kernels": kernels_section,
