@@ -238,6 +238,19 @@ def test_the_readme_says_what_was_measured() -> None:
     (dense,) = [row["contenders"] for row in stream["rows"] if row["setting"] == "dense, 20 tumbling"]
     told = f"Twenty windows over {stream['settings']['events'] / 1e6:g} million events took"
     assert f"{told} 1/{dense['plain']['seconds'] / dense['auto']['seconds']:.0f} of the time" in readme
+    flink = load(RESULTS / "stream-flink.json")
+    beside = {
+        row["setting"]: row["seconds"]["RocksDB, checkpoints"] / row["seconds"]["muntin"] for row in flink["rows"]
+    }
+    tumbling, hopping = (
+        "{:.1f} and {:.1f} times as fast".format(*(beside[f"{stream}, {windows}"] for stream in ("dense", "sparse")))
+        for windows in ("20 tumbling", "5 hopping, range 6 slides")
+    )
+    assert f"RocksDB ({rounds[flink['settings']['rounds']]}), twenty tumbling windows over 3 million events" in readme
+    assert f"events run {tumbling}, five hopping windows {hopping}" in readme
+    waits = {row["engine"]: row["p50_ms"] / 1000 for row in load(RESULTS / "stream-latency.json")["rows"]}
+    assert f"half of its rows come {waits['flink']:.1f} s after" in readme
+    assert f"Muntin's after {waits['expand']:.1f} to {waits['auto']:.1f} s" in readme
     queries = load(RESULTS / "queries.json")
     faster = {
         (row["queries"], row["seed"]): row["seconds"]["plain"] / row["seconds"]["auto"] for row in queries["rows"]

@@ -20,23 +20,23 @@ def flink_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Beside Flink SQL",
-            f"The same windows over the same events on the same cores, with Flink {rows[0]['flink']}: 100 keys, min, "
-            "sum and count, a watermark of one minute, rows computed and dropped. Muntin reads ten Parquet files one "
-            "by one. Flink reads the same events from two, one for each of its readers, because it gives files to "
-            "readers in no order and drops events of older files as late. Flink has one statement "
-            "set of window table functions in streaming mode, with two tasks of every operator, one source for all "
-            "windows and objects reused; where it makes checkpoints, one every ten seconds, exactly once. Muntin makes "
-            "one for every micro-batch of a tenth of the events. Every column has run on a small stream "
-            "before, and both engines once on the whole one, in the same process. Dense: 100 events of a key in ten "
-            "minutes, sparse: 6. Seconds:",
+            f"Both engines evaluate the same windows over the same events on the same cores: Flink {rows[0]['flink']}, "
+            "100 keys, min, sum and count, a watermark of one minute. The result rows are dropped. Muntin reads ten "
+            "Parquet files one by one. Flink reads the same events from two files, one for each of its readers, "
+            "because it assigns files to readers in no fixed order and would drop events of older files as late. Flink "
+            "runs one statement set of window table functions in streaming mode, with parallelism 2, source reuse and "
+            "object reuse. Its checkpoints, where they are on, are exactly-once and come every ten seconds. Muntin "
+            "writes a checkpoint for every micro-batch, a tenth of the events. Before the measurement, every "
+            "configuration ran on a small stream, and each engine ran once on the whole stream. A dense stream has 100 "
+            "events of a key in ten minutes, a sparse one has 6. Seconds:",
             table(
                 ["stream", "events", *NAMES.values(), "quickest Flink / Muntin", "Flink with RocksDB / Muntin"],
                 [_line(row["setting"], row["events"], row["seconds"]) for row in rows],
             ),
             _same(rows),
             "Throughput does not show latency: Flink answers record by record, Spark in micro-batches. These runs read "
-            "files as quickly as they can, and a row that waits for the end of its micro-batch costs nothing here. "
-            "`muntin bench stream latency` measures how long rows wait.",
+            "files as fast as they can, so a row that waits for the end of its micro-batch costs nothing here. The "
+            "next section measures how long rows wait.",
         ]
     )
 
@@ -57,9 +57,9 @@ def _same(rows: list[Row]) -> str:
     """Tell whether the rows of both are the same."""
     compared, differ = (sum(row[name] for row in rows) for name in ("compared_rows", "differ"))
     return (
-        f"Both wrote their rows once, and these were compared one by one: {compared:,} rows of Muntin on all streams, "
-        f"of which {differ:,} differ from Flink's, or only one of both has them. At the end of its input Flink closes "
-        "all windows. Muntin leaves open what the watermark has not passed, and that is not compared."
+        f"The rows of both engines were compared one by one on all streams: of {compared:,} rows, {differ:,} differ or "
+        "are missing on one side. At the end of its input Flink closes all windows. Muntin leaves windows open that "
+        "the watermark has not passed; these are not compared."
     )
 
 
@@ -69,12 +69,12 @@ def latency_section(result: Row) -> str:
     return "\n\n".join(
         [
             "## Latency beside Flink SQL",
-            "What throughput does not show: Flink looks at records one by one and moves its watermark every 200 ms. "
-            "Spark moves it between micro-batches, so a window's rows come out in the micro-batch after the one with "
-            f"the event that closes it. {first['rate']:,} events a second through a Kafka topic, {first['windows']} "
-            "tumbling windows of 2 to 20 seconds, 100 keys, a delay of one second, a new micro-batch as soon as the "
-            "last is done. Milliseconds from the time of the closing event to the time of a row's message in the topic "
-            "of results, for windows that end in the second half of the run:",
+            "Flink processes records one by one and moves its watermark every 200 ms. Spark moves its watermark "
+            "between micro-batches, so the rows of a window come out in the micro-batch after the one with the event "
+            f"that closes it. Here {first['rate']:,} events a second go through a Kafka topic, with {first['windows']} "
+            "tumbling windows of 2 to 20 seconds, 100 keys and a watermark delay of one second. A micro-batch starts "
+            "as soon as the one before it ends. The table gives the milliseconds from the time of the closing event to "
+            "the time of a row's message in the topic of results, for windows that end in the second half of the run:",
             table(
                 ["engine", "rows", "p50, ms", "p99, ms", "most, ms", "median micro-batch, ms", "checkpoints"],
                 [
@@ -95,8 +95,8 @@ def latency_section(result: Row) -> str:
 
 def _waits(rows: list[Row]) -> str:
     """Tell how long half of the rows wait, in each engine."""
-    each = ", ".join(f"{ENGINES[row['engine']]} within {row['p50_ms'] / 1000:.1f} s" for row in rows)
+    each = ", ".join(f"{ENGINES[row['engine']]} {row['p50_ms'] / 1000:.1f} s" for row in rows)
     return (
-        f"Half of the rows are there: {each}. Where tenths of a second matter, compare this table and not the seconds "
-        "of whole streams. Beside windows of minutes and hours, a few micro-batches are little."
+        f"Half of the rows arrive within this time: {each}. If tenths of a second matter to you, compare this table "
+        "and not the seconds of whole streams. For windows of minutes or hours, a few micro-batches matter little."
     )
