@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -12,23 +10,15 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.lake.conftest import Lake
+from tests.spark.current_values import ASKED, plain, run, values
 from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, by_instance, events
 
-LENGTHS = ("10 seconds", "1 minute")
-ASKED: dict[str, Any] = {
-    "time": "ts",
-    "by": "k",
-    "windows": [mt.tumbling(length, id=length) for length in LENGTHS],
-    "aggregates": [mt.sum("v"), mt.max("v")],
-}
 ARRIVING = [
     events((71, "a", 1), (75, "b", 2), (83, "a", 4)),
     events((72, "a", 8), (200, None, 16)),
     events((201, None, 32), (202, "b", 64)),
 ]
-Values = dict[tuple[Any, ...], Any]
-Write = Callable[[DataFrame, int], None]
 
 
 class OnPurposeError(Exception):
@@ -38,26 +28,6 @@ class OnPurposeError(Exception):
 @pytest.fixture
 def replay(spark: SparkSession, tmp_path: Path) -> Replay:
     return Replay(spark, tmp_path).add(*ARRIVING)
-
-
-def plain(rows: DataFrame) -> Values:
-    """Give what plain Spark makes of all events in batch."""
-    values = (F.sum("v").alias("sum_v"), F.max("v").alias("max_v"))
-    grouped = [rows.groupBy(F.window("ts", length), "k").agg(*values) for length in LENGTHS]
-    named = [one.select(F.lit(id).alias("window_id"), "*") for id, one in zip(LENGTHS, grouped, strict=True)]
-    return by_instance(named[0].union(named[1]).collect())
-
-
-def run(replay: Replay, write: Write, checkpoint: str) -> None:
-    """Run the query over what it has not read yet, from a checkpoint."""
-    out = mt.aggregate(replay.stream, **ASKED, output="update", watermark="10 min", strategy="expand")
-    writer = out.writeStream.outputMode("update").foreachBatch(write)
-    writer = writer.option("checkpointLocation", str(replay.folder / checkpoint)).trigger(availableNow=True)
-    patiently(writer.start, to_the_end)
-
-
-def values(table: mt.UpsertTable, spark: SparkSession) -> Values:
-    return by_instance(table.read(spark).collect())
 
 
 def commits(lake: Lake, name: str) -> int:
@@ -90,12 +60,12 @@ def test_every_micro_batch_counts_once(lake: Lake, replay: Replay, by_path: bool
     before = commits(lake, sql)
     run(replay, failing, "checkpoint")
     assert made[:3] == [0, 1, 1]
-    assert values(table, lake.spark) == plain(replay.batch)
+    assert values(table, lake.spark) == plain(replay)
     assert commits(lake, sql) == before + 1  # by the third micro-batch alone
     table.compact(lake.spark)
     replay.add(events((203, "a", 128), (204, None, 1)))
     run(replay, table.write, "checkpoint")
-    assert values(table, lake.spark) == plain(replay.batch)
+    assert values(table, lake.spark) == plain(replay)
 
 
 def test_a_new_checkpoint_is_refused(lake: Lake, replay: Replay) -> None:
@@ -105,7 +75,7 @@ def test_a_new_checkpoint_is_refused(lake: Lake, replay: Replay) -> None:
         run(replay, table.write, "second")
     with pytest.raises(Exception, match="written from another checkpoint"):
         run(replay, lambda rows, batch: table.write(rows, batch + 10), "third")
-    assert values(table, lake.spark) == plain(replay.batch)
+    assert values(table, lake.spark) == plain(replay)
 
 
 def test_a_table_without_rows_belongs_to_nobody(lake: Lake, replay: Replay) -> None:
@@ -119,7 +89,7 @@ def test_a_table_without_rows_belongs_to_nobody(lake: Lake, replay: Replay) -> N
     with pytest.raises(mt.QueryError, match="has no rows yet"):
         table.read(lake.spark)
     run(replay, table.write, "second")
-    assert values(table, lake.spark) == plain(replay.batch)
+    assert values(table, lake.spark) == plain(replay)
 
 
 def test_numbers_and_columns_are_told(lake: Lake, tmp_path: Path) -> None:
@@ -144,7 +114,7 @@ def test_history_tables_are_batch_input(lake: Lake, replay: Replay) -> None:
     replay.batch.writeTo(name).using(lake.format).create()
     history = lake.spark.table(name)
     out = mt.aggregate(history, **ASKED, strategy="native")
-    assert by_instance(out.collect()) == plain(replay.batch)
+    assert by_instance(out.collect()) == plain(replay)
 
 
 def test_a_delta_table_is_a_stream(lake: Lake, replay: Replay) -> None:
@@ -159,4 +129,4 @@ def test_a_delta_table_is_a_stream(lake: Lake, replay: Replay) -> None:
     table = mt.UpsertTable(lake.table(replay.folder), by="k", format="delta")
     writer = result.writeStream.outputMode("update").foreachBatch(table.write).trigger(availableNow=True)
     patiently(writer.option("checkpointLocation", str(replay.folder / "checkpoint")).start, to_the_end)
-    assert values(table, lake.spark) == plain(replay.batch)
+    assert values(table, lake.spark) == plain(replay)

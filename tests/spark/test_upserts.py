@@ -13,49 +13,20 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from tests.spark.patience import patiently, to_the_end
-from tests.spark.streams import Replay, by_instance, events
+from tests.spark.current_values import plain, run, values
+from tests.spark.streams import Replay, events
 
-LENGTHS = ("10 seconds", "1 minute")
-ASKED: dict[str, Any] = {
-    "time": "ts",
-    "by": "k",
-    "windows": [mt.tumbling(length, id=length) for length in LENGTHS],
-    "aggregates": [mt.sum("v"), mt.max("v")],
-}
 ARRIVING = [
     events((71, "a", 1), (75, "b", 2), (83, "a", 4)),
     events((72, "a", 8), (200, None, 16)),
     events((201, None, 32), (202, "b", 64)),
     events((203, "a", 128), (204, "a", 1)),
 ]
-Values = dict[tuple[Any, ...], Any]
 
 
 @pytest.fixture
 def replay(spark: SparkSession, tmp_path: Path) -> Replay:
     return Replay(spark, tmp_path).add(*ARRIVING)
-
-
-def plain(replay: Replay) -> Values:
-    """Give what plain Spark makes of all events in batch."""
-    rows = replay.batch
-    values = (F.sum("v").alias("sum_v"), F.max("v").alias("max_v"))
-    grouped = [rows.groupBy(F.window("ts", length), "k").agg(*values) for length in LENGTHS]
-    named = [one.select(F.lit(id).alias("window_id"), "*") for id, one in zip(LENGTHS, grouped, strict=True)]
-    return by_instance(named[0].union(named[1]).collect())
-
-
-def run(replay: Replay, write: Callable[[DataFrame, int], None], checkpoint: str) -> None:
-    """Run the query over what it has not read yet, from a checkpoint."""
-    out = mt.aggregate(replay.stream, **ASKED, output="update", watermark="10 min", strategy="expand")
-    writer = out.writeStream.outputMode("update").foreachBatch(write)
-    writer = writer.option("checkpointLocation", str(replay.folder / checkpoint)).trigger(availableNow=True)
-    patiently(writer.start, to_the_end)
-
-
-def values(table: mt.UpsertTable, spark: SparkSession) -> Values:
-    return by_instance(table.read(spark).collect())
 
 
 @pytest.mark.long
