@@ -20,7 +20,7 @@ test: $(READY) java
 
 # One file of tests each for batch, rolling windows and streams: what runs on every supported version.
 smoke: $(READY) java
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m smoke $(if $(RECORD),--record smoke) $$(grep -l mark.smoke tests/spark/*.py)
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m smoke $(if $(RECORD),--record smoke) $$(grep -l mark.smoke tests/spark/*.py)
 
 # All supported versions of Spark, and of Python as far as they are installed; about three minutes each, the first time.
 versions:

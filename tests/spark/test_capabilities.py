@@ -71,6 +71,7 @@ def test_streams_leave_out_the_chain_and_say_so(spark: SparkSession, tmp_path: P
         mt.aggregate(stream, "ts", (), WINDOWS, mt.count_distinct("v"), watermark="1 minute", strategy="chain")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("old_client")
 def test_columnar_state_takes_frames_where_spark_gives_no_rows(spark: SparkSession, tmp_path: Path) -> None:
     files = [events(*((60 * (10 * file + i), "ab"[i % 2], i) for i in range(12))) for file in range(4)]

@@ -144,6 +144,7 @@ def both(
     return rows[0], rows[1], query
 
 
+@pytest.mark.long
 def test_late_rows_and_idle_buckets(rocks: SparkSession, tmp_path: Path) -> None:
     """A key that was never seen comes late, with the others long since gone on: plain Spark drops it, and so do we."""
     windows = [mt.tumbling("10 s"), mt.tumbling("60 s"), mt.hopping("30 s", "10 s")]
@@ -172,6 +173,7 @@ def test_times_before_1970_are_dropped_as_spark_drops_them(rocks: SparkSession, 
     assert ours == plain
 
 
+@pytest.mark.long
 def test_state_shrinks_back(rocks: SparkSession, tmp_path: Path) -> None:
     windows = [mt.tumbling("10 s"), mt.tumbling("60 s")]
     batches = [simple([(100 * i + j / 10, f"k{j % 50}", j) for j in range(600)]) for i in range(3)]

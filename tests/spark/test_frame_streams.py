@@ -159,6 +159,7 @@ def rows_of(*rows: tuple[float, str, int]) -> pa.Table:
     )
 
 
+@pytest.mark.long
 def test_late_rows_are_dropped_and_counted(spark: SparkSession, tmp_path: Path) -> None:
     """A row behind the watermark is late for counts; a session takes it as long as it would be open, as in Spark."""
     replay = Replay(spark, tmp_path).add(
@@ -225,6 +226,7 @@ def test_a_checkpoint_of_another_version_of_a_user_window_is_refused(spark: Spar
     assert {kept.rows for kept in mt.state(checkpoint)} == {1}
 
 
+@pytest.mark.long
 def test_windows_of_every_kind_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
     registry = mt.WindowRegistry(tmp_path / "windows")
     registry.add(mt.session_window("30 s"), id="visits")

@@ -102,6 +102,7 @@ def _samples(text: str, family: str) -> list[Any]:
     return parsed(text)[family].samples if family in parsed(text) else []
 
 
+@pytest.mark.long
 def test_several_queries_restarts_and_queries_of_others(replay: Replay) -> None:
     """Counters go up over a restart from a checkpoint, and a plain query of Spark has the general numbers."""
     theirs = replay.stream.groupBy("k").agg(F.count("*"))

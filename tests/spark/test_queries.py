@@ -18,7 +18,7 @@ LONG = pytest.mark.long
 WAYS = ["branches", "auto", "fragments", "conditions", "apart"]
 
 
-@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(seed, marks=LONG) for seed in range(5, 200))])
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(seed, marks=LONG) for seed in range(3, 200))])
 def test_every_query_has_the_rows_that_it_has_alone(spark: SparkSession, seed: int) -> None:
     r = random.Random(seed)
     df = frame_of(spark, random_table(r), r.choice([1, 3])).cache()

@@ -46,6 +46,7 @@ def ran(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
 
 
+@pytest.mark.long
 def test_the_first_rows_come_quietly() -> None:
     run = ran(QUIET)
     assert run.returncode == 0, run.stderr

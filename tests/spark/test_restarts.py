@@ -225,6 +225,7 @@ def test_a_registry_compares_all_but_windows(spark: SparkSession, tmp_path: Path
         mt.aggregate(replay.stream, **ask(), checkpoint=checkpoint)
 
 
+@pytest.mark.long
 def test_two_alike_in_one_query(spark: SparkSession, tmp_path: Path) -> None:
     """Two columnar aggregations that ask for the same have names of their own in the query's progress."""
     replay = Replay(spark, tmp_path).add(events((1, "a", 5), (200, "z", 0)))

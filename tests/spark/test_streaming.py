@@ -131,6 +131,7 @@ def judged(batches: list[list[Event]], marks: list[datetime], *, with_slice: boo
     return total
 
 
+@pytest.mark.long
 def test_very_late_rows_at_random(replay: Replay) -> None:
     r = random.Random(7)
     batches: list[list[Event]] = [
