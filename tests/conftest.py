@@ -18,7 +18,7 @@ settings.load_profile("standard")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--golden", action="store_true", help="write the golden files anew")
     parser.addoption("--long", action="store_true", help="run the tests that take minutes, too")
-    parser.addoption("--cases", type=int, default=6, help="random queries that are compared with plain Spark")
+    parser.addoption("--cases", type=int, default=4, help="random queries that are compared with plain Spark")
     parser.addoption("--record", choices=SETS, help="enter this run into the record of tested versions, as which set")
     parser.addoption("--kills", type=int, default=1, help="how often a running stream is killed in each recovery test")
 

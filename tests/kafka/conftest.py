@@ -54,5 +54,7 @@ def spark(jars: str) -> Iterator[SparkSession]:
 
 @pytest.fixture
 def topic(spark: SparkSession, broker: Broker, request: pytest.FixtureRequest) -> Topic:
-    """Give a topic of the test's own; it has four partitions once something is written to it."""
-    return Topic(spark, broker.servers, request.node.name)
+    """Give a topic of the test's own, with four partitions."""
+    made = Topic(spark, broker.servers, request.node.name)
+    made.create()
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,6 +14,7 @@ from pyspark.sql import functions as F
 
 import muntin as mt
 from tests.spark.cases import plain_spark
+from tests.spark.patience import LONG
 from tests.spark.streams import BEGIN, Event
 from tools.kafka.broker import PARTITIONS
 
@@ -43,6 +45,28 @@ class Topic:
     def place(self) -> dict[str, str]:
         """Say where it is, as the source takes it."""
         return {"kafka.bootstrap.servers": self.servers, "subscribe": self.name, "startingOffsets": "earliest"}
+
+    def create(self) -> None:
+        """Make it, and wait until every partition takes messages.
+
+        A producer that makes a topic by its first message may miss the leader of a partition until it gives up.
+        """
+        java: Any = self.spark._jvm
+        settings = java.java.util.Properties()
+        settings.put("bootstrap.servers", self.servers)
+        client = java.org.apache.kafka.clients.admin.Admin.create(settings)
+        default = java.java.util.Optional.empty()
+        asked = java.org.apache.kafka.clients.admin.NewTopic(self.name, default, default)
+        client.createTopics(java.java.util.List.of(asked)).all().get()
+        deadline = time.monotonic() + LONG
+        while not self._leads(client.describeTopics(java.java.util.List.of(self.name)).allTopicNames().get()):
+            assert time.monotonic() < deadline, f"{self.name} has a partition without a leader"
+            time.sleep(0.1)
+        client.close()
+
+    def _leads(self, described: Any) -> bool:
+        partitions = described[self.name].partitions()
+        return len(partitions) == PARTITIONS and all(one.leader() is not None for one in partitions)
 
     def write(self, rows: list[Event], value: Column, partitions: Iterable[int] = range(PARTITIONS)) -> None:
         """Write events in their order, each to one of the partitions."""

@@ -179,6 +179,7 @@ def assert_fails(result: DataFrame, message: str) -> None:
     assert message in str(error.value)
 
 
+@pytest.mark.long
 def test_discretizers_that_are_wrong(df: DataFrame) -> None:
     """Each says which window, key and row."""
 

@@ -101,6 +101,7 @@ def test_pairs_in_instances_of_windows(spark: SparkSession, tmp_path: Path, how:
     same(sides.run(windows=WINDOWS, how=how), plain_windows(*sides.batch(), WINDOWS, how))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [pytest.param("inner", marks=pytest.mark.long), "left"])
 def test_aggregates_of_pairs(spark: SparkSession, tmp_path: Path, how: str) -> None:
     sides = Sides(spark, tmp_path, seed=3)

@@ -93,6 +93,7 @@ def test_operators_of_others_are_left_out(replay: Replay) -> None:
     assert mt.state(replay.folder / "kept/checkpoint") == ()
 
 
+@pytest.mark.long
 def test_a_table_has_the_latest_row_of_every_instance(replay: Replay) -> None:
     """Micro-batches that come twice, restarts and compaction change nothing."""
     table = mt.UpsertTable(replay.folder / "table", by="k")

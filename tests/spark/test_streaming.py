@@ -258,6 +258,7 @@ def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
     assert rows == minutes | halves | started
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("strategy", ONE_SHAPE)
 def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
     """The window carries the watermark, so Spark's own operators close after it what they keep."""
@@ -270,6 +271,7 @@ def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
     assert rows == tens | {("1m", 0): (3, 2), ("1m", 2): (1, 1), ("1m", 16): (1, 1)}
 
 
+@pytest.mark.long
 def test_restart_with_windows_in_another_order(replay: Replay) -> None:
     """Columnar state tells windows by number, and numbers are of one run only."""
     replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
