@@ -26,7 +26,7 @@ MOST = 500
 DEEPEST = 50
 """How many brackets may stand within one another."""
 
-_NAME = re.compile(r"--[ \t]*name[ \t]*:[ \t]*([^\r\n]*\S)", re.IGNORECASE)
+_NAME = re.compile(r"--[ \t]*name[ \t]*:[ \t]*+([^\r\n]*\S)", re.IGNORECASE)
 _SETS = (TokenType.UNION, TokenType.ALL, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.DISTINCT)
 
 

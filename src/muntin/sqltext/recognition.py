@@ -7,7 +7,10 @@ import re
 from muntin.sqltext.lengths import AZURE_UNITS
 from muntin.sqltext.statement import Dialect
 
-_HIDDEN = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.)*'|\"[^\"]*\"|`[^`]*`", re.DOTALL)
+# Every alternative matches up to the end of the text where nothing closes it, so that no character is read twice.
+_HIDDEN = re.compile(
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.?)*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)", re.DOTALL
+)
 _UNIT = "|".join(AZURE_UNITS)
 _AZURE = re.compile(
     r"\b(?:Tumbling|Hopping|Sliding|Session|Snapshot)Window\s*\(|\bWindows\s*\(|\bSystem\s*\.\s*(?:Window|Timestamp)\b"
@@ -19,7 +22,7 @@ _FLINK = re.compile(r"\b(?:TUMBLE|HOP|CUMULATE|SESSION|DESCRIPTOR)\s*\(", re.IGN
 
 
 def recognise(text: str) -> Dialect:
-    """Tell the dialect of a text; what is neither Azure's nor Flink's is Spark's.
+    """Return the dialect of a text; what is neither Azure's nor Flink's is Spark's.
 
     >>> recognise("SELECT COUNT(*) FROM t TIMESTAMP BY ts GROUP BY Tumbling(minute, 5)")
     'azure'

@@ -12,6 +12,9 @@ _WINDOW_TEXT = re.compile(
     re.IGNORECASE,
 )
 
+LONGEST_TEXT = 200
+"""How many characters the text of a window may have."""
+
 
 def parse_window(text: str) -> Window:
     """Read one window from text: a range, then optionally a slide and an offset.
@@ -21,6 +24,8 @@ def parse_window(text: str) -> Window:
     >>> parse_window("20"), parse_window("20 min offset 5 min").label
     (Window(20, 20), '20m+5m')
     """
+    if len(text) > LONGEST_TEXT:
+        raise QueryError(f"the window '{text[:20]}…' has {len(text):,} characters. Use at most {LONGEST_TEXT}.")
     parts = _WINDOW_TEXT.fullmatch(" ".join(text.split()))
     if "," in text:
         raise QueryError(f"{text!r} is to be one window. Write several as a list of texts, and a sum as '1h30m'.")
