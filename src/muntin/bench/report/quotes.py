@@ -44,7 +44,7 @@ def quote_figures(keyed: Row, growth: Row, page: str) -> str:
         [f"{row['keys']:,} keys", *(_seconds(row["seconds"].get(name)) for name in names)] for row in keyed["rows"]
     ]
     cores = keyed["circumstances"]["machine"]["cores"]
-    head = f"{first['events'] // 1_000_000} million events, five aggregates, {cores} cores, {_rounds(keyed)}"
+    head = f"{first['events'] // 1_000_000} million generated events, five aggregates, {cores} cores, {_rounds(keyed)}"
     text = (
         f"At 100 keys, plain Spark takes {_ratio(first['seconds']):.0f} times as long as Muntin for twenty windows "
         f"([table]({page}#twenty-windows-beside-one-keyed-data)). The gain grows with the number of windows and "
