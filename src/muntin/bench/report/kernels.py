@@ -86,7 +86,7 @@ def woven_section(result: Row) -> str:
             ),
             "Mean deviation of measured from estimated throughput, each as a share of its largest: "
             + ", ".join(deviations)
-            + "; the paper's mean is 22 %. So the estimates are further off here than in the paper.",
+            + "; the paper's mean is 22 %.",
         ]
     )
 
