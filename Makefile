@@ -51,7 +51,7 @@ bench: $(READY) java
 	$(BIN)/muntin bench weave
 	$(BIN)/muntin bench woven
 	$(BIN)/muntin bench subsume
-	for experiment in paper-1m paper-10m keyed mixed fine peers growth shapes transfer frames; do $(BIN)/muntin bench batch $$experiment; done
+	for experiment in paper-1m paper-10m keyed mixed fine peers growth shapes transfer frames holistic; do $(BIN)/muntin bench batch $$experiment; done
 	$(BIN)/muntin bench rolling
 	$(BIN)/muntin bench join
 	$(BIN)/muntin bench queries

@@ -24,7 +24,7 @@ def payments(spark: SparkSession, rows: int) -> DataFrame:
 
 
 def main(spark: SparkSession, rows: int = 200_000) -> None:
-    """Compute nine features in one pass, show the last payments of a card, and compare with Spark's own windows."""
+    """Compute nine features in one call, show the last payments of a card, and compare with Spark's own windows."""
     df = payments(spark, rows).cache()
     features = mt.rolling(
         df,

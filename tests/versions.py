@@ -19,7 +19,7 @@ from typing import Literal, get_args
 
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "benchmarks" / "results" / "versions.json"
-DOCUMENTS = (ROOT / "docs" / "versions.md", ROOT / "README.md")
+DOCUMENTS = (ROOT / "docs" / "versions.md",)
 BEGIN, END = "<!-- versions: written by python -m tests.versions -->", "<!-- end of versions -->"
 STALE = timedelta(days=30)
 """After this time a run that finds the same is entered again."""

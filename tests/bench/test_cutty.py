@@ -62,7 +62,7 @@ def test_ways_are_measured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert lengths == len(windows.lo)
     assert by["naive"]["folds"] == int((windows.hi - windows.lo).sum()) - lengths
     assert by["cutty"]["appends"] == len(np.unique(windows.lo)) - 1
-    assert by["random_access"]["held"] == int((windows.hi - windows.lo).max())
+    assert by["reactive_aggregator"]["held"] == int((windows.hi - windows.lo).max())
     assert by["cutty_merged"]["held"] <= by["cutty_lazy"]["held"] < by["pairs"]["held"]
     save(record("cutty", "muntin bench cutty", rows), tmp_path / "cutty.json")
     out = tmp_path / "docs" / "benchmarks.md"

@@ -120,7 +120,7 @@ def test_table_1_space(range_: int, slide: int) -> None:
     assert 2 * cutty - 1 + 1 <= ceil(2 * range_ / slide) + 1
     assert pairs == slices_per_instance(Window(range_, slide), "pairs")
     assert work_of("pairs", instances, rows, list(range(0, rows, pane))).held == range_ // pane
-    assert work_of("random_access", instances, rows).held == range_
+    assert work_of("reactive_aggregator", instances, rows).held == range_
 
 
 @pytest.mark.parametrize(("range_", "slide"), SHAPES)
@@ -133,11 +133,11 @@ def test_table_1_merges(range_: int, slide: int) -> None:
     pieces = slices_per_instance(Window(range_, slide), "pairs")
     pairs = work_of("pairs", instances, rows, pair_cuts(range_, slide, rows))
     assert pairs.merges == len(instances) * (pieces - 1)
-    for way, slices in (("cutty", ceil(range_ / slide)), ("pairs_eager", pieces), ("random_access", range_)):
+    for way, slices in (("cutty", ceil(range_ / slide)), ("pairs_eager", pieces), ("reactive_aggregator", range_)):
         assert work_of(way, instances, rows).merges <= len(instances) * min(slices - 1, 2 * ceil(log2(slices)) + 1)
 
 
-@pytest.mark.parametrize(("way", "slide", "levels"), [("random_access", 1, 6), ("cutty", 8, 3), ("cutty", 16, 2)])
+@pytest.mark.parametrize(("way", "slide", "levels"), [("reactive_aggregator", 1, 6), ("cutty", 8, 3), ("cutty", 16, 2)])
 def test_table_1_updates(way: str, slide: int, levels: int) -> None:
     """An append renews one node on each level: log r for every record, or log(r/s) for every slide."""
     short, long = (work_of(way, periodic(64, slide, rows), rows) for rows in (640, 1280))
@@ -152,11 +152,11 @@ def test_table_1_lazy_stores_combine_nothing_when_slices_come() -> None:
 
 @pytest.mark.parametrize(("range_", "slide"), SHAPES)
 def test_appends(range_: int, slide: int) -> None:
-    """⌈n/s⌉ for Cutty, n/gcd for panes, n for random access; the first cut, at row 0, has nothing to store."""
+    """⌈n/s⌉ for Cutty, n/gcd for panes, n for RA; the first cut, at row 0, has nothing to store."""
     rows, pane = 10 * range_ + 1, gcd(range_, slide)
     instances = in_order(periodic(range_, slide, rows, cut_off=True))
-    appends = {way: work_of(way, instances, rows).appends + 1 for way in ("cutty_lazy", "cutty", "random_access")}
-    assert appends == {"cutty_lazy": ceil(rows / slide), "cutty": ceil(rows / slide), "random_access": rows}
+    appends = {way: work_of(way, instances, rows).appends + 1 for way in ("cutty_lazy", "cutty", "reactive_aggregator")}
+    assert appends == {"cutty_lazy": ceil(rows / slide), "cutty": ceil(rows / slide), "reactive_aggregator": rows}
     assert work_of("cutty", instances, rows, list(range(0, rows, pane))).appends + 1 == ceil(rows / pane)
     edges = pair_cuts(range_, slide, rows)
     pairs = work_of("pairs", instances, rows, edges).appends + 1

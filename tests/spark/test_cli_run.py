@@ -224,7 +224,7 @@ def test_a_stream_is_stopped_and_goes_on(work: Path) -> None:
     assert code == 0, err[-3000:]
     assert "stopped after" in out
     assert re.search(r"[1-9][\d,]* events", out)
-    assert "the same command goes on from here" in out
+    assert "run the same command to resume" in out
     assert err == ""
 
     write_csv(work / "arriving" / "3.csv", [late, last])

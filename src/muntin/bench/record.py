@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
+DIRTY = "-dirty"
+"""The mark of a commit whose code was changed before the measurement."""
 
 
 def record(name: str, command: str, rows: Iterable[Row], **settings: Any) -> Row:
@@ -48,18 +50,19 @@ def load(path: Path) -> Row:
     return result
 
 
-def _commit() -> str | None:
-    """Name the commit that is measured; a mark says that the code differs from it."""
-    package = Path(__file__).parent.parent
-
-    def git(*arguments: str) -> str:
-        command = ["git", "-C", str(package), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-
+def git(*arguments: str) -> str | None:
+    """Return what git says in the folder of the package, or None where it knows nothing."""
+    command = ["git", "-C", str(Path(__file__).parent.parent), *arguments]
     try:
-        return git("rev-parse", "--short", "HEAD") + ("-dirty" if git("status", "--porcelain", ".") else "")
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return None
+
+
+def _commit() -> str | None:
+    """Name the commit that is measured; a mark says that the code differs from it."""
+    commit, changes = git("rev-parse", "--short", "HEAD"), git("status", "--porcelain", ".")
+    return commit and commit + (DIRTY if changes else "")
 
 
 def _engines() -> dict[str, str]:

@@ -209,7 +209,7 @@ def bench_kernels(out: Path, rounds: int) -> None:
 @_rounds("way", default=5)
 @_out("cutty")
 def bench_cutty(out: Path, rounds: int) -> None:
-    """Compare ways to share slices among 1 to 100 queries: Cutty, pairs, random access."""
+    """Compare ways to share slices among 1 to 100 queries: Cutty, pairs, the Reactive Aggregator."""
     from muntin.bench.experiments.cutty import SEED, cutty_experiments
 
     _run("cutty", out, cutty_experiments(rounds, _say), rounds=rounds, seeds=str(SEED))
@@ -380,13 +380,20 @@ def bench_soak(minutes: float, out: Path) -> None:
     "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("docs/benchmarks.md"), show_default=True
 )
 def bench_report(results: Path, out: Path) -> None:
-    """Write the tables and figures of all result files into one document."""
+    """Write the tables and figures of all result files into one document.
+
+    README.md and docs/slow_union.md beside it get the figures that they quote.
+    """
     from muntin.bench.record import load
+    from muntin.bench.report.age import count_changes
     from muntin.bench.report.pages import report
+    from muntin.bench.report.quotes import write_quotes
 
     with _extras_as_messages():
         from muntin.bench.report.plots import FIGURES
+    count_changes(results)
     out.write_text(report(results), encoding="utf-8")
+    write_quotes(out.parent.parent, results)
     for name, (draw, figure) in FIGURES.items():
         if (path := results / f"{name}.json").exists():
             draw(load(path), out.parent / figure)

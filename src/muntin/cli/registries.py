@@ -64,10 +64,10 @@ def _opened(registry: str, only_writer: bool) -> WindowRegistry:
     return WindowRegistry(registry, writers="one" if only_writer else "many")
 
 
-@click.command("state", short_help="Print what a checkpoint keeps for which window.")
+@click.command("state", short_help="Show how much state a checkpoint holds per window.")
 @click.argument("checkpoint")
 def state_command(checkpoint: str) -> None:
-    """Print what the CHECKPOINT of a streaming query keeps for which window; the query may be running."""
+    """Show how much state the CHECKPOINT of a streaming query holds per window; the query may be running."""
     with errors_as_messages():
         if not is_remote(checkpoint):
             existing(checkpoint, "checkpoint")  # before Spark starts

@@ -25,7 +25,7 @@ SENSORS = np.geomspace(100, 10_000, 20)
 """Mean records between two changes of each active sensor."""
 GAP = 2.0
 """Mean distances without a change after which a session ends."""
-PASSES = {name: 1 if name in ("naive", "random_access") else 10 for name in WAYS}
+PASSES = {name: 1 if name in ("naive", "reactive_aggregator") else 10 for name in WAYS}
 """How often a way goes over the stream in one measurement: what is over in a moment is measured for longer."""
 SEED = 12
 

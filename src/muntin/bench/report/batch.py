@@ -38,12 +38,12 @@ PAPER: dict[tuple[str, int, bool], tuple[float, float]] = {
 def _paper(result: Row) -> str:
     events = result["rows"][0]["events"]
     names = list(result["rows"][0]["ratios"])
-    rows, reached, least = [], 0, []
+    rows, below, least = [], [], []
     for row in result["rows"]:
         mean, most = PAPER[row["family"][0], row["count"], row["tumbling"]]
-        reached += row["ratios"]["auto"]["mean"] >= mean
         least.append(row["ratios"]["auto"]["min"])
         label = f"{row['family']}, {row['count']} {'tumbling' if row['tumbling'] else 'hopping'}"
+        below += [label] if row["ratios"]["auto"]["mean"] < mean else []
         cells = [f"{row['ratios'][name]['mean']:.2f} / {row['ratios'][name]['max']:.2f}" for name in names]
         rows.append([label, row["sets"], *cells, f"{row['ratios']['auto']['min']:.2f}", f"{mean:.2f} / {most:.2f}"])
     figure = [f"![Mean ratio by window set, beside the paper's]({SPEEDUP_FIGURE})"] if "expand" not in names else []
@@ -53,11 +53,13 @@ def _paper(result: Row) -> str:
             "The table says how many times as fast as plain Spark each contender is, as mean / max over the sets, and "
             "gives the least ratio of auto on any set. Plain Spark is a union of window aggregations. The aggregate is "
             "MIN over one key, with one event per second, read from Parquet. Planning is included. "
-            "The last column is what the paper printed for its own engine with factor windows.",
+            "The last column is what the paper printed for its own engine with factor windows. The two are unlike: "
+            "the paper divides two plans of one engine, this table divides Muntin by plain Spark, and Muntin's gain "
+            "comes from slices and kernels as well. What factor windows add on Spark is not measured.",
             *figure,
             table(["window sets", "sets", *names, "auto, least", "paper, with factor windows"], rows),
-            f"auto reaches the paper's mean in {reached} of {len(rows)} rows. "
-            f"On its worst set it is {min(least):.2f} times as fast as plain Spark.",
+            f"On its worst set, auto is {min(least):.2f} times as fast as plain Spark. Its mean is below the paper's "
+            f"in {len(below)} of {len(rows)} rows: {'; '.join(below) or 'none'}.",
         ]
     )
 
@@ -89,13 +91,14 @@ def _mixed(result: Row) -> str:
     alone = sum(times[name] for name in ("sums", "median", "distinct count"))
     return "\n\n".join(
         [
-            "## Aggregates that cannot share a shape",
+            "## Sums, a median and a distinct count together",
             f"The query asks for sum, count, min, max and avg, a median, and an exact distinct count, over "
-            f"{row['windows']} windows, five of them hopping. The input has {row['events']:,} events of 100 keys.",
+            f"{row['windows']} windows, five of them hopping. The input has {row['events']:,} events of 100 keys. The "
+            "first three rows ask for a part of it.",
             table(["asked for", "seconds"], [[name, f"{time:.2f}"] for name, time in times.items()]),
             f"Together they take {times['together'] / alone:.2f} times as long as the parts one after the other. "
             f"Plain Spark takes {times['together, plain'] / times['together']:.1f} times as long for all of them. "
-            f"The whole runs in the shapes {', '.join(row['shapes'])}.",
+            f"The whole query runs in the shapes {', '.join(row['shapes'])}.",
         ]
     )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from statistics import fmean, geometric_mean
+from statistics import fmean
 from typing import TypeVar
 
 from muntin.bench.record import Row
 from muntin.bench.report.queries import ratio
+from muntin.bench.report.stream import plain_rate
 from muntin.bench.report.style import short
 
 Number = TypeVar("Number", int, float)
@@ -66,13 +67,15 @@ def kernels_finding(result: Row) -> str:
 
 
 def cutty_finding(result: Row) -> str:
-    """Say how the rate of Cutty compares with that of random access, for both workloads."""
+    """Say how the rate of Cutty compares with that of the Reactive Aggregator, for both workloads."""
     many = max(row["queries"] for row in result["rows"])
     rates = {(r["workload"], r["way"]): r["rows_per_second"] for r in result["rows"] if r["queries"] == many}
-    periodic, sessions = (rates[name, "cutty"] / rates[name, "random_access"] for name in ("periodic", "sessions"))
+    periodic, sessions = (
+        rates[name, "cutty"] / rates[name, "reactive_aggregator"] for name in ("periodic", "sessions")
+    )
     return (
-        f"With {many} queries, eager Cutty takes {periodic:.0f} times as many rows per second as random access "
-        f"on periodic windows, {sessions:.0f} times on sessions"
+        f"With {many} queries, eager Cutty takes {periodic:.0f} times as many rows per second as the Reactive "
+        f"Aggregator on periodic windows, {sessions:.0f} times on sessions"
     )
 
 
@@ -107,9 +110,9 @@ def stream_finding(result: Row) -> str:
     for kind in ("dense", "sparse"):
         rows = [row for row in result["rows"] if row["setting"].startswith(kind) and "tumbling" in row["setting"]]
         row = max(rows, key=lambda row: row["windows"])
-        rates = {name: way["events_per_second"] for name, way in row["contenders"].items()}
         most = row["windows"]
-        told.append(f"{rates['auto'] / max(rates['plain'], rates['separate']):.1f} times")
+        rate = row["contenders"]["auto"]["events_per_second"]
+        told.append(f"{rate / plain_rate(row['contenders']):.1f} times")
     return (
         f"With {most} windows, Muntin takes {told[0]} as many events per second as plain Spark on a dense stream, "
         f"{told[1]} on a sparse one"
@@ -128,10 +131,11 @@ def subsume_finding(result: Row) -> str:
 def queries_finding(result: Row) -> str:
     """Say how many times as fast as plain Spark the smallest and the largest sets of queries are."""
     few, many = _ends([row["queries"] for row in result["rows"]])
-    faster = [
-        geometric_mean([ratio(row) for row in result["rows"] if row["queries"] == count]) for count in (few, many)
-    ]
-    return f"Together, {few} queries are {faster[0]:.1f} times as fast as plain Spark, {many} are {faster[1]:.1f} times"
+    faster = []
+    for count in (few, many):
+        ratios = [ratio(row) for row in result["rows"] if row["queries"] == count]
+        faster.append(" and ".join(_times(times) for times in sorted(ratios)))
+    return f"Together, {few} queries are {faster[0]} times as fast as plain Spark, {many} are {faster[1]} times"
 
 
 def _ends(numbers: Sequence[Number]) -> tuple[Number, Number]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from muntin.bench.experiments.planning import growth
 from muntin.bench.record import Row, load
+from muntin.bench.report.age import read_changes, tell_age
 from muntin.bench.report.batch import BATCH
 from muntin.bench.report.calibrate import calibrate_section
 from muntin.bench.report.cutty import cutty_section
@@ -46,19 +47,26 @@ def report(results: Path) -> str:
         "woven": woven_section,
         "subsume": subsume_section,
     }
+    changes = read_changes(results)
     parts = [
         "# Benchmarks",
         "`muntin bench report` writes this page from the files in `benchmarks/results/`. Each section names the "
-        "command that measures it again, and ends with the machine and the versions. On Spark, contenders take turns, "
-        "and their times are those of computing all rows and dropping them. *Plain* is the plan that a Spark user "
+        "command that measures it again, and ends with the machine and the versions. On Spark, runs alternate between "
+        "contenders; a time covers computing all rows, which are then discarded. *Plain* is the plan that a Spark user "
         "writes by hand; *auto* is Muntin with its default strategy. A dash means that the case was not run.",
+        "All events are generated. Three of the five papers measure on DEBS 2012 sensor data and one on LBL-CONN-7, "
+        "which are not used here.",
+        "Sections are measured one at a time, so each says how many commits to the package have followed its "
+        "measurement"
+        + (f", counted at commit {changes['at']}" if changes["at"] else "")
+        + ". The more there are, the less the section says about the present code.",
     ]
     for name, section in sections.items():
         path = results / f"{name}.json"
         if path.exists():
             result = load(path)
             heading, _, text = section(result).partition("\n\n")
-            parts += [heading, _command(result), text, _footer(result)]
+            parts += [heading, f"{_command(result)} {tell_age(result, changes['commits'])}", text, _footer(result)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -139,7 +147,7 @@ def _planning(result: Row) -> str:
 
 
 def _command(result: Row) -> str:
-    """Tell the command of a run with its settings, and what its rounds mean."""
+    """Write the command of a run with its settings, and what its rounds mean."""
     settings = result["settings"]
     takes = ["rounds", "runs", "minutes", "events", "seconds", *(["sets"] if "sets" in result["rows"][0] else [])]
     given = [f"--{name} {settings[name]}" for name in takes if name in settings]
@@ -157,8 +165,7 @@ def _footer(result: Row) -> str:
     at = result["circumstances"]
     machine, versions = at["machine"], at["versions"]
     return (
-        f"Measured on {at['date']} at commit {at['commit']}, on {machine['cores']} cores ({machine['processor']}), "
-        "with "
+        f"Measured on {at['date']}, on {machine['cores']} cores ({machine['processor']}), with "
         + ", ".join(f"{name} {number}" for name, number in versions.items())
         + "."
         + "".join(f" {note}" for note in result["settings"].get("notes", ()))

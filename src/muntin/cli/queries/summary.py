@@ -54,7 +54,7 @@ def stream_lines(tally: Tally, stopped: bool, *, goes_on: bool) -> list[Renderab
     seconds = time.monotonic() - tally.started
     done = f"{end} after {seconds:.1f} s: {tally.events:,} events, {tally.late:,} late, {tally.in_batches}"
     rest = [] if tally.watermark is None else [f"watermark {tally.watermark:%Y-%m-%d %H:%M:%S}"]
-    rest += ["the same command goes on from here"] if goes_on else []
+    rest += ["run the same command to resume"] if goes_on else []
     return [Text(done, style="bold green"), *([Text("; ".join(rest))] if rest else [])]
 
 

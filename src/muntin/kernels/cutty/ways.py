@@ -49,12 +49,12 @@ WAYS = {
     "naive": Way(at_begins, None),
     "pairs": Way(at_edges, lazy),
     "pairs_eager": Way(at_edges, eager),
-    "random_access": Way(at_rows, eager),
+    "reactive_aggregator": Way(at_rows, eager),
     "cutty_lazy": Way(at_begins, lazy),
     "cutty": Way(at_begins, eager),
     "cutty_merged": Way(at_begins, lazy, forgets=True),
 }
-"""All ways by name. Pairs and pairs_eager are the paper's Pairs and Pairs+, random_access is its RA."""
+"""All ways by name. Pairs and pairs_eager are the paper's Pairs and Pairs+, reactive_aggregator is its RA."""
 
 
 class Work(NamedTuple):
@@ -128,7 +128,7 @@ def way_of(name: str) -> Way:
     >>> way_of("panes")
     Traceback (most recent call last):
       ...
-    muntin.errors.UnsupportedError: there is no way 'panes'. Ways are naive, pairs, pairs_eager, random_access, \
+    muntin.errors.UnsupportedError: there is no way 'panes'. Ways are naive, pairs, pairs_eager, reactive_aggregator, \
 cutty_lazy, cutty, cutty_merged.
     """
     try:

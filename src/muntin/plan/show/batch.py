@@ -72,5 +72,5 @@ def _follows(plan: PhysicalPlan, logical: Plan) -> str:
         return "this plan follows no forest"
     if all(forest is logical for forest in forests) and len(forests) == len(plan.groups):
         sliced = any(group.grids for group in plan.groups)
-        return f"this plan follows that forest{', from slices instead of events' if sliced else ''}"
+        return f"this plan follows that forest{' over slices instead of events, and saves less' if sliced else ''}"
     return "groups with kernels follow forests of their own"

@@ -110,7 +110,7 @@ def subsume(windows: Windows, method: SubsumeMethod = "exact") -> Subsumption:
 
     A window fits below another if it is not longer, and ends whenever the other does. If the ranges are equal, the
     window with the longer slide is a rider: it takes every n-th result of the other. Repeated windows are evaluated
-    once.
+    once. The groups are for research and for other engines: no query of Muntin runs on them.
 
     Args:
         windows: Periodic windows, as objects or text.

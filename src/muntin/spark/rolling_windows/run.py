@@ -31,7 +31,7 @@ def rolling(
     strategy: RollingStrategy = "auto",
     statistics: Statistics | DataFrame | None = None,
 ) -> DataFrame:
-    """Add to every event the aggregates over the ranges of time that end at it, per key, all in one pass.
+    """Add to every event the aggregates over the ranges of time that end at it, per key.
 
     A range of w is Spark's RANGE BETWEEN w PRECEDING AND CURRENT ROW in the order of time. It includes both ends, and
     all events with the same time. The result has the input's rows and columns, and a column such as sum_1h or

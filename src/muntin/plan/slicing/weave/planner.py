@@ -96,7 +96,7 @@ def weave(
     """Decide which windows share slices, for final aggregation by a technique.
 
     Sharing saves a pass over the input, but adds the edges of each window to those of all others in its tree. Repeated
-    windows are evaluated once.
+    windows are evaluated once. The trees are for research and for other engines: no query of Muntin runs on them.
 
     Args:
         windows: Periodic windows, as objects or text.
