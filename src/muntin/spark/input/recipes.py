@@ -179,7 +179,7 @@ def _ranged(aggregate: Aggregate, plain: str, value: str, given: T.DataType) -> 
         case Reading.MEMBERS if is_flat(given):
             value, reading = one_of_equals(value, given), Members()
         case Reading.FREQUENCY if is_flat(given):
-            reading = Mode()
+            value, reading = one_of_equals(value, given), Mode()
         case _:
             return None
     return Part(aggregate.function.merge, (plain,), lift=(value,), reducer=reading)
