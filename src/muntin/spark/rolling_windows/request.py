@@ -15,8 +15,9 @@ from muntin import names
 from muntin.aggregates import Aggregate, Merge
 from muntin.errors import QueryError, UnsupportedError
 from muntin.query import check_units, repeated, several
+from muntin.sentences import sentence_of
 from muntin.spark.batch.wide import wide_name
-from muntin.spark.input.checking import alike, check_lengths, expression, first_line, folding
+from muntin.spark.input.checking import alike, check_lengths, expression, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe, column
@@ -154,7 +155,7 @@ def _say_why(events: Events, recipes: list[Recipe], over: WindowSpec) -> None:
         try:
             _ = events.frame.select(column(made.plain).over(over)).schema
         except AnalysisException as error:
-            raise _unsupported(made.aggregate, first_line(error)) from error
+            raise _unsupported(made.aggregate, sentence_of(error)) from error
 
 
 def _unsupported(aggregate: Aggregate, reason: str) -> UnsupportedError:
