@@ -226,3 +226,30 @@ def test_sketches_are_left_to_spark() -> None:
 def test_variables_of_lambda_functions_are_numbered_by_appearance(text: str, same: str) -> None:
     assert renumbered(text) == same
     assert renumbered(same) == same
+
+
+ZEROS = [(-0.0,), (1.0,), (0.0,), (1.0,), (-0.0,)]
+NANS = [(float("nan"),), (1.0,), (float("nan"),), (-math.nan,)]
+
+
+def test_zeros_and_nans_are_one_value_each_where_values_are_counted() -> None:
+    assert str(mt.mode("v").evaluate(ZEROS)) == "0.0"
+    assert str(mt.mode("v").evaluate([(-0.0,)])) == "0.0"
+    assert math.isnan(mt.mode("v").evaluate(NANS))
+    assert mt.count_distinct("v").evaluate(ZEROS) == mt.count_distinct("v").evaluate(NANS) == 2
+
+
+def test_percentiles_sort_zeros_by_their_sign_and_nan_last() -> None:
+    values = [(0.0,), (-0.0,), (0.0,), (-0.0,)]
+    assert [str(mt.percentile("v", f).evaluate(values)) for f in (0, 0.4, 0.5, 0.9, 1)] == ["-0.0"] * 3 + ["0.0"] * 2
+    assert str(mt.median("v").evaluate(values)) == "-0.0"
+    assert mt.percentile("v", 0).evaluate(NANS) == 1.0
+    assert math.isnan(mt.median("v").evaluate(NANS))
+    assert mt.median("v").evaluate([(math.inf,), (math.inf,)]) == math.inf
+
+
+@pytest.mark.parametrize("equals", [(1, 1), (0.0, -0.0), (math.nan, -math.nan)])
+def test_the_last_of_rows_with_equal_orders(equals: tuple[float, float]) -> None:
+    """As in Spark, which keeps a row only until an equal one comes."""
+    rows = [("a", equals[0]), ("b", equals[1])]
+    assert mt.min_by("v", "o").evaluate(rows) == mt.max_by("v", "o").evaluate(rows) == "b"

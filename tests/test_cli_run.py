@@ -247,3 +247,13 @@ def test_what_spark_finds_wrong_before_it_runs_is_a_mistake() -> None:
     failed = SparkRuntimeException("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\nJVM stacktrace:\n…")
     failed.add_note("Spark's log is in x.")
     assert told(failed) == ("Spark failed: Division by zero.\nSpark's log is in x.", FAILED)
+
+
+def test_an_error_of_a_python_worker_is_told_by_its_sentence() -> None:
+    from pyspark.errors import PythonException
+
+    text = (
+        "An exception was thrown from the Python worker:\nTraceback (most recent call last):\n  File 'a.py', line 1\n"
+    )
+    assert told(PythonException(f"{text}KeyError: 'k'")) == ("Spark failed: KeyError: 'k'", FAILED)
+    assert told(PythonException(f"{text}muntin.errors.QueryError: no. Use yes.")) == ("no. Use yes.", MISTAKE)

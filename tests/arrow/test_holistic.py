@@ -40,3 +40,14 @@ def test_percentiles_of_one_column_share_a_matrix() -> None:
     first, second, third = Rows(batch, layout).lifted()
     assert first is second
     assert third is not first
+
+
+def test_percentiles_sort_zeros_by_their_sign_and_nan_last() -> None:
+    values = np.array([0.0, 1.0, -0.0, np.nan, 0.0, -1.0])
+    values[3:4].view(np.int64)[:] |= -(2**63)  # a NaN with the sign of negative numbers
+    lo, hi = np.array([0, 0, 0, 1]), np.array([3, 5, 6, 4])
+    for fraction, wanted in ((0, "-0.0 -0.0 -1.0 -0.0"), (0.25, "-0.0 0.0 -0.0 0.5"), (1, "1.0 nan nan nan")):
+        kind = Percentile(fraction)
+        for column in (pa.array(values), pa.array(values, pa.float32())):
+            (result,) = kind.lower(kind.reduce(kind.lift([column]), lo, hi), [column])
+            assert " ".join(map(str, result.to_pylist())) == wanted

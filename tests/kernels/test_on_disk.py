@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import muntin
+from muntin.kernels.on_disk import _Files
 
 PROGRAM = """
 import numpy as np
@@ -46,3 +47,107 @@ def test_code_is_used_again_but_not_for_other_operators(tmp_path: Path) -> None:
 def test_without_a_folder_to_write_to_code_is_compiled_each_time(tmp_path: Path) -> None:
     source = Path(muntin.__file__).parents[1]
     assert run(source, Path("/dev/null/cache")) == ["10", "0"]
+
+
+def saved(folder: Path) -> tuple[_Files, Path]:
+    """Save a value, and give its only file."""
+    folder.mkdir(mode=0o700)
+    files = _Files(folder, "kernel")
+    files.save("key", {"code": 7})
+    (path,) = folder.iterdir()
+    assert files.load("key") == {"code": 7}
+    return files, path
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_can_write_is_not_loaded(tmp_path: Path, mode: int) -> None:
+    files, path = saved(tmp_path / "cache")
+    path.chmod(mode)
+    assert files.load("key") is None
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_nothing_is_loaded_from_a_folder_that_others_can_write(tmp_path: Path, mode: int) -> None:
+    files, path = saved(tmp_path / "cache")
+    path.parent.chmod(mode)
+    assert files.load("key") is None
+
+
+def test_a_file_of_another_user_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, _ = saved(tmp_path / "cache")
+    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    assert files.load("key") is None
+
+
+def test_a_damaged_file_is_compiled_again(tmp_path: Path) -> None:
+    """Empty, cut off, changed, or not to be opened."""
+    files, path = saved(tmp_path / "cache")
+    whole = path.read_bytes()
+    for damaged in (b"", whole[:10], whole[:-1], whole[:-1] + b"?"):
+        path.write_bytes(damaged)
+        assert files.load("key") is None
+    path.unlink()
+    path.mkdir()
+    assert files.load("key") is None
+    path.rmdir()
+    files.save("key", {"code": 8})
+    assert files.load("key") == {"code": 8}
+
+
+def test_what_cannot_be_saved_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, path = saved(tmp_path / "cache")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    files.save("other", {"code": 8})
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_users_have_folders_of_their_own(tmp_path: Path) -> None:
+    """Even where everybody can write the folder that NUMBA_CACHE_DIR names."""
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o777)
+    cache.chmod(0o777)
+    source = Path(muntin.__file__).parents[1]
+    assert run(source, cache) == ["10", "0"]
+    assert {path.parent.name for path in cache.rglob("*.nbc")} == {f"muntin-{os.geteuid()}"}
+    assert run(source, cache) == ["10", "1"]
+
+
+PLAIN = """
+import numpy as np, pyarrow as pa
+from muntin.arrow.holistic import Mode, Percentile
+from muntin.arrow.reducers import reducer
+from muntin.aggregates import Merge
+from muntin.kernels.catalogue import KERNELS, able, reduce_ranges
+from muntin.kernels.operators import Min, Sum
+lo, hi = np.array([0, 1, 3]), np.array([3, 5, 6])
+for merge in (Merge.SUM, Merge.MIN, Merge.MAX, Merge.EARLIER):
+    column = pa.array([4, 1, None, 5, 9, 2])
+    kind = reducer(merge, pa.int64(), strict=True)
+    print(kind.lower(kind.reduce(kind.lift([column]), lo, hi), [column])[0].to_pylist())
+for kind in (Percentile(0.5), Mode()):
+    column = pa.array([4.0, 1.0, 4.0, 5.0, 5.0, 2.0])
+    print(kind.lower(kind.reduce(kind.lift([column]), lo, hi), [column])[0].to_pylist())
+for name in KERNELS:
+    if name != "slick_deque":
+        assert reduce_ranges(Sum(), [4, 1, 0, 5, 9, 2], lo, hi, by=name).tolist() == [5, 15, 16], name
+assert reduce_ranges(Min(), [4, 1, 0, 5, 9, 2], lo, hi, by="slick_deque").tolist() == [0, 0, 2]
+"""
+
+
+def test_kernels_run_uncompiled_for_a_debugger() -> None:
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN], env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.stdout.splitlines() == [
+        "[5, 15, 16]",
+        "[1, 1, 2]",
+        "[4, 9, 9]",
+        "[1, 1, 2]",
+        "[4.0, 4.5, 5.0]",
+        "[4.0, 5.0, 5.0]",
+    ], done.stderr

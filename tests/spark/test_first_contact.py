@@ -182,8 +182,11 @@ def test_rolling_takes_texts_and_columns(df: DataFrame) -> None:
         (lambda: F.sum("*"), "'sum(*)' is not an aggregate that is known here"),
         (lambda: F.col("v"), "'v' is not an aggregate that is known here"),
         (lambda: F.call_function("sum", F.col("v")), "is not an aggregate that is known here"),
-        (lambda: F.sum("nowhere"), "the aggregates cannot be read: [UNRESOLVED_COLUMN"),
-        (lambda: F.sum("st"), "the aggregates cannot be read: [DATATYPE_MISMATCH"),
+        (
+            lambda: F.sum("nowhere"),
+            "the aggregates cannot be read: A column, variable, or function parameter with name `nowhere`",
+        ),
+        (lambda: F.sum("st"), 'the aggregates cannot be read: Cannot resolve "sum(st)"'),
     ],
 )
 def test_other_columns_say_which_call_to_use(df: DataFrame, make: Callable[[], Column], message: str) -> None:

@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Window as Over
 from pyspark.sql import functions as F
 
 import muntin as mt
@@ -180,6 +182,88 @@ def test_what_kernels_cannot_sort_goes_the_plain_way(spark: SparkSession) -> Non
     asked = mt.count_distinct("list").alias("n")
     assert_same(mt.aggregate(df, "ts", (), windows, asked, strategy="marks"), expected, [], "marks")
     assert_same(mt.aggregate(df, "ts", (), windows, asked, strategy="kernel"), expected, [], "kernel")
+
+
+ODD_BITS = np.array([0x7FF8000000000001, 0xFFF8000000000000], np.uint64).view(np.float64).tolist()
+ZEROS = {
+    "two ones": [0.0, -0.0, -0.0, 1.0, 1.0],
+    "three ones": [-0.0, 0.0, -0.0, 0.0, 1.0, 1.0, 1.0],
+    "negative": [-0.0, -0.0],
+    "in turn": [-0.0, -0.0, 0.0],
+    "both sides": [-1.0, -0.0, 0.0, 1.0],
+    "one more": [-0.0, 0.0, -0.0, 0.0, 5.0],
+    "not numbers": [math.nan, *ODD_BITS, 1.0, 1.0],
+}
+
+
+@pytest.fixture(scope="module")
+def zeros(spark: SparkSession) -> DataFrame:
+    """Zeros of both signs and NaNs of several bits, whose modes are not ambiguous."""
+    rows = [(name, value) for name, values in ZEROS.items() for value in values]
+    table = {
+        "k": pa.array([name for name, _ in rows]),
+        "t": pa.array(range(len(rows))),
+        "v": pa.array(np.array([value for _, value in rows])),
+    }
+    made = "timestamp_seconds(t) AS ts", "*", "float(v) AS f", "struct(v) AS pair", "array(array(v)) AS list"
+    return spark.createDataFrame(pa.table(table)).selectExpr(*made, "map('a', t % 3) AS map")
+
+
+@pytest.mark.parametrize("value", ["v", "f"])
+def test_zeros_and_nans_are_those_of_plain_spark(spark: SparkSession, zeros: DataFrame, value: str) -> None:
+    """To the sign of a zero: modes have one zero and one NaN, percentiles sort -0.0 before 0.0."""
+    windows = [mt.tumbling("1 hour"), mt.hopping("2 hours", "1 hour")]
+    fractions = [0, 0.4, 0.5, 1]
+    ours = [mt.mode(value), mt.count_distinct(value), *(mt.percentile(value, fraction) for fraction in fractions)]
+    plain = [F.mode(value), F.count_distinct(value), *(F.percentile(value, fraction) for fraction in fractions)]
+    expected = plain_spark(zeros, "ts", ["k"], windows, plain).collect()
+    for strategy in ("auto", "ranges_kernel"):
+        actual = mt.aggregate(zeros, "ts", "k", windows, ours, strategy=strategy).collect()
+        assert sorted(repr(tuple(row)) for row in actual) == sorted(repr(tuple(row)) for row in expected), strategy
+
+
+def test_zeros_and_nans_of_rolling_windows_are_those_of_plain_spark(zeros: DataFrame) -> None:
+    over = Over.partitionBy("k").orderBy("t").rowsBetween(-9, 0)
+    plain = {"mode_v": F.mode("v"), "percentile_50_v": F.percentile("v", 0.5), "min_v": F.min("v"), "max_f": F.max("f")}
+    plain |= {"min_by_t_v": F.min_by("t", "v"), "max_by_t_f": F.max_by("t", "f")}
+    expected = zeros.select("k", "t", *(column.over(over).alias(name) for name, column in plain.items()))
+    ours = [mt.mode("v"), mt.percentile("v", 0.5), mt.min("v"), mt.max("f"), mt.min_by("t", "v"), mt.max_by("t", "f")]
+    rolled = mt.rolling(zeros, "ts", "k", (), ours, rows=10, strategy="kernel")
+    last = "t IN (4, 11, 13, 16, 20, 25, 30)"  # the last of each key: until then a mode may be ambiguous
+    actual = rolled.where(last).select("k", "t", *(f"{name}_10rows" for name in plain))
+    assert sorted(map(repr, map(tuple, actual.collect()))) == sorted(
+        map(repr, map(tuple, expected.where(last).collect()))
+    )
+
+
+@pytest.mark.parametrize("item", ["v", "pair", "list", "map"])
+def test_items_are_what_spark_groups_by(zeros: DataFrame, item: str) -> None:
+    """Zeros within structs and arrays too; and maps, which Spark does not sort by."""
+    windows = [mt.tumbling("1 minute"), mt.hopping("1 hour", "30 minutes")]
+    expected = plain_spark(zeros, "ts", ["k", item], windows, [F.max("ts").alias("latest")])
+    assert_same(mt.distinct(zeros, "ts", "k", item, windows), expected, ["k", item], item, nullable=False)
+
+
+def test_variants_are_not_counted(zeros: DataFrame) -> None:
+    """Spark plans such a count, and then fails in every task."""
+    df = zeros.selectExpr("ts", "parse_json('1') AS v", "array(parse_json('1')) AS list")
+    for name in ("v", "list"):
+        with pytest.raises(mt.QueryError, match=rf"'{name}' is of type .*variant.*to_json\('{name}'\)"):
+            mt.aggregate(df, "ts", (), "1 hour", mt.count_distinct(name))
+    counted = mt.aggregate(df, "ts", (), "1 hour", mt.count_distinct(F.to_json("v")).alias("n"))
+    assert [row["n"] for row in counted.collect()] == [1]
+
+
+def test_a_refusal_of_rolling_windows_names_what_kernels_do_not_take(zeros: DataFrame) -> None:
+    asked = [mt.count_distinct("v"), mt.min("list")]
+    with pytest.raises(
+        mt.UnsupportedError, match=r"only kernels evaluate count_distinct\(v\).* no kernel knows min\(list\)"
+    ):
+        mt.rolling(zeros, "ts", (), "1 hour", asked)
+    with pytest.raises(mt.UnsupportedError, match=r"only kernels evaluate count_distinct\(v\).* key 'list'"):
+        mt.rolling(zeros, "ts", "list", "1 hour", mt.count_distinct("v"))
+    with pytest.raises(mt.UnsupportedError, match=r"Spark does not evaluate count_distinct\(v\).*strategy='auto'"):
+        mt.rolling(zeros, "ts", (), "1 hour", mt.count_distinct("v"), strategy="independent")
 
 
 def test_bad_input(spark: SparkSession) -> None:

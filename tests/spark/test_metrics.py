@@ -126,3 +126,20 @@ def test_several_queries_restarts_and_queries_of_others(replay: Replay) -> None:
     assert "muntin_watermark_lag_seconds" not in told
     assert listening.text() == text, "a listener that was stopped hears nothing"
     listening.stop()
+
+
+def test_a_failed_query_is_told_by_its_sentence(
+    replay: Replay, tmp_path: Path, caplog: pytest.LogCaptureFixture, spark: SparkSession
+) -> None:
+    """In mt.progress and in the log: nothing of the traces of Spark and of its Python worker."""
+    much = replay.stream.withColumn("v", F.lit(2**62).cast("long"))
+    out = mt.aggregate(much, "ts", (), "1 hour", mt.sum("v"), watermark="10 s", strategy="columnar")
+    sentence = "long overflow in a sum. Cast the column to decimal."
+    with caplog.at_level(logging.ERROR, "muntin"), mt.listen(spark):
+        query = out.writeStream.format("noop").option("checkpointLocation", str(tmp_path / "state")).start()
+        with pytest.raises(Exception, match="STREAM_FAILED"):
+            query.processAllAvailable()
+        wait_until(lambda: any(record.levelno == logging.ERROR for record in caplog.records))
+    assert mt.progress(query).error == sentence
+    assert str(mt.progress(query)).endswith(f"; failed: {sentence}")
+    assert [record.getMessage() for record in caplog.records] == [f"query {query.id} failed: {sentence}"]

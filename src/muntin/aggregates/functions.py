@@ -293,7 +293,10 @@ def last(column: ColumnLike) -> Aggregate:
 
 
 def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Take the value of the row in which another column is least; of several such rows, the last in Spark's order.
+    """Take the value of the row in which another column is least; of several such rows, the last.
+
+    In mt.rolling, and in windows that read rows in order, that is the last in time. Elsewhere Spark reads rows in no
+    fixed order, as in its own min_by: any of them may then be the last.
 
     Args:
         column: The column whose value is wanted, by name or as a Spark expression.
@@ -306,7 +309,10 @@ def min_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
 
 
 def max_by(column: ColumnLike, order: ColumnLike) -> Aggregate:
-    """Take the value of the row in which another column is greatest; of several such rows, the last in Spark's order.
+    """Take the value of the row in which another column is greatest; of several such rows, the last.
+
+    In mt.rolling, and in windows that read rows in order, that is the last in time. Elsewhere Spark reads rows in no
+    fixed order, as in its own max_by: any of them may then be the last.
 
     Args:
         column: The column whose value is wanted, by name or as a Spark expression.

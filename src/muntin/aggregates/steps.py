@@ -6,7 +6,6 @@ A partial is a tuple of columns. Lifting gives None for a row that does not coun
 from __future__ import annotations
 
 import math
-import statistics
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +58,7 @@ def lift_value_by_time(time: Any, value: Any) -> Maybe:
 
 def lift_set(value: Any) -> Maybe:
     """Make the set of one value."""
-    return None if value is None else (frozenset([value]),)
+    return None if value is None else (frozenset([_as_counted(value)]),)
 
 
 def lift_list(value: Any) -> Maybe:
@@ -80,6 +79,16 @@ def lesser(a: Partial, b: Partial) -> Partial:
 def greater(a: Partial, b: Partial) -> Partial:
     """Keep the partial whose first column is greater, the earlier one if they are equal."""
     return b if _order(b[0]) > _order(a[0]) else a
+
+
+def last_of_least(a: Partial, b: Partial) -> Partial:
+    """Keep the partial whose first column is less, the later one if they are equal."""
+    return a if _order(a[0]) < _order(b[0]) else b
+
+
+def last_of_greatest(a: Partial, b: Partial) -> Partial:
+    """Keep the partial whose first column is greater, the later one if they are equal."""
+    return a if _order(a[0]) > _order(b[0]) else b
 
 
 def both(a: Partial, b: Partial) -> Partial:
@@ -119,8 +128,8 @@ COMBINE: dict[Merge, Callable[[Partial, Partial], Partial]] = {
     Merge.MAX: greater,
     Merge.AND: both,
     Merge.OR: either,
-    Merge.EARLIER: lesser,
-    Merge.LATER: greater,
+    Merge.EARLIER: last_of_least,
+    Merge.LATER: last_of_greatest,
     Merge.MOMENTS: merge_moments,
     Merge.COMOMENTS: merge_comoments,
     Merge.UNION: unite,
@@ -191,24 +200,24 @@ def lower_size(partial: Maybe) -> int:
     return 0 if partial is None else len(partial[0])
 
 
-def lower_median(partial: Maybe) -> Any:
+def lower_median(partial: Maybe) -> float | None:
     """Give the median of all values."""
-    return None if partial is None else statistics.median(partial[0])
+    return lower_percentile(partial, 0.5)
 
 
 def lower_mode(partial: Maybe) -> Any:
     """Give the most frequent of all values."""
-    return None if partial is None else Counter(partial[0]).most_common(1)[0][0]
+    return None if partial is None else Counter(map(_as_counted, partial[0])).most_common(1)[0][0]
 
 
 def lower_percentile(partial: Maybe, fraction: float) -> float | None:
     """Give the value at a fraction of all sorted values, between two of them in proportion."""
     if partial is None:
         return None
-    ordered = sorted(partial[0])
+    ordered = sorted(map(float, partial[0]), key=lambda value: (_order(value), math.copysign(1, value)))
     below, share = divmod(fraction * (len(ordered) - 1), 1)
     low, high = ordered[int(below)], ordered[min(int(below) + 1, len(ordered) - 1)]
-    return float(low + (high - low) * share)
+    return low if low == high or not share else low + (high - low) * share
 
 
 def only_in_spark(*_: Any, **__: Any) -> Any:
@@ -219,3 +228,8 @@ def only_in_spark(*_: Any, **__: Any) -> Any:
 def _order(value: Any) -> tuple[bool, Any]:
     """Order values as Spark does: NaN is the greatest."""
     return (True, 0) if isinstance(value, float) and math.isnan(value) else (False, value)
+
+
+def _as_counted(value: Any) -> Any:
+    """Return a value as Spark groups by it: there is one zero and one NaN."""
+    return value if not isinstance(value, float) else math.nan if math.isnan(value) else value + 0.0

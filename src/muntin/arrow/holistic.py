@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from muntin.arrow.reducers import Arrays, Reducer, mask, numbers, typed
 from muntin.kernels.holistic.counting import distinct_counts, modes
@@ -52,8 +53,8 @@ class Percentile(Holistic):
         (column,) = columns
         values, valid = numbers(column.cast(pa.float64())), mask(column)
         before = None if valid is None else np.concatenate(([0], np.cumsum(valid)))
-        distinct, codes = np.unique(values if valid is None else values[valid], return_inverse=True)
-        return before, distinct, wavelet(codes, len(distinct))
+        distinct, codes = np.unique(_in_order(values if valid is None else values[valid]), return_inverse=True)
+        return before, _flipped(distinct).view(np.float64), wavelet(codes, len(distinct))
 
     def reduce(self, arrays: Arrays, lo: Longs, hi: Longs) -> Arrays:
         """Give the percentile of every range, and say where there is none."""
@@ -65,6 +66,16 @@ class Percentile(Holistic):
         """Give the percentiles as doubles."""
         values, valid = arrays
         return [typed(values, valid, pa.float64())]
+
+
+def _in_order(values: NDArray[np.float64]) -> Longs:
+    """Return whole numbers in the order of Spark's percentiles: -0.0 before 0.0, and all NaN as one, the greatest."""
+    return _flipped(np.where(np.isnan(values), np.nan, values).view(np.int64))
+
+
+def _flipped(bits: Longs) -> Longs:
+    """Let the bits of negative doubles, which fall as the doubles rise, rise with them; twice gives the same bits."""
+    return bits ^ (bits >> 63 & np.int64(2**63 - 1))
 
 
 @dataclass(frozen=True)

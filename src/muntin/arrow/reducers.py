@@ -149,7 +149,7 @@ class WideSum(Reducer):
 class Place(Reducer):
     """The row where the first column is least or greatest: all columns are taken from that row, of whatever type.
 
-    It is the latest of such rows, as in Spark.
+    It is the last of such rows, as in Spark.
     """
 
     operator: Min | Max

@@ -6,7 +6,6 @@ Exit code 2 is a mistake of the user, which the message says how to mend; 1 is a
 from __future__ import annotations
 
 import logging
-import re
 import sys
 import traceback
 from collections.abc import Iterator
@@ -18,14 +17,11 @@ from typing import Any
 import click
 
 from muntin.errors import InternalError, MuntinError
+from muntin.sentences import error_of_worker, sentence_of
 
 log = logging.getLogger(__name__)
 
 MISTAKE, FAILED, INTERRUPTED = 2, 1, 130
-
-_ERROR_CLASS = re.compile(r"^\[[A-Z_.0-9]+\]\s*")
-_SQLSTATE = re.compile(r"\s*SQLSTATE: \w+")
-_JAVA = re.compile(r"^(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): ")
 
 
 class Failure(click.ClickException):
@@ -105,22 +101,11 @@ def told(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and not _of_spark(error):
         return str(error), MISTAKE
     if _of_spark(error):
-        return _of_analysis(error) or ("\n".join((f"Spark failed: {reason(error)}", *_notes(error))), FAILED)
+        if own := error_of_worker(error):
+            return _own(own)
+        return _of_analysis(error) or ("\n".join((f"Spark failed: {sentence_of(error)}", *_notes(error))), FAILED)
     name = type(error).__name__
     return f"{name}: {error}\nThis is a defect of Muntin. Please report it, with what --debug shows.", FAILED
-
-
-def reason(error: BaseException) -> str:
-    r"""Give the lines of Spark's error that say what is wrong, without the traces of Java and Python.
-
-    >>> reason(ValueError("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\nJVM stacktrace: …"))
-    'Division by zero.'
-    """
-    lines = str(error).split("\n\nJVM stacktrace")[0].split("\nJVM stacktrace")[0].splitlines()
-    causes = [line for line in lines if _JAVA.match(line)]
-    text = causes[-1] if causes else next((line for line in lines if line.strip()), type(error).__name__)
-    text = _SQLSTATE.sub("", _ERROR_CLASS.sub("", _JAVA.sub("", text.strip())))
-    return text.rstrip(" ;")
 
 
 def _ended(message: str, code: int) -> click.ClickException:
@@ -141,7 +126,7 @@ def _of_analysis(error: Exception) -> tuple[str, int] | None:
     """Take what Spark finds wrong in a query before it runs for a mistake of the user."""
     import pyspark.errors
 
-    return (reason(error), MISTAKE) if isinstance(error, pyspark.errors.AnalysisException) else None
+    return (sentence_of(error), MISTAKE) if isinstance(error, pyspark.errors.AnalysisException) else None
 
 
 def _of_spark(error: Exception) -> bool:

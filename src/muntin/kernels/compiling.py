@@ -16,7 +16,8 @@ from muntin.kernels.on_disk import kept_on_disk
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Compile a function when first used, keep it on disk, and let other threads run meanwhile."""
-    return kept_on_disk(njit(nogil=True)(function))
+    jitted = njit(nogil=True)(function)
+    return jitted if jitted is function else kept_on_disk(jitted)  # NUMBA_DISABLE_JIT leaves functions as they are
 
 
 register_jitable(protocol.capacity)

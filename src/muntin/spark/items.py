@@ -17,6 +17,7 @@ from muntin.spark.batch.native import numbered
 from muntin.spark.input.columns import Key
 from muntin.spark.input.frame import check_frame
 from muntin.spark.input.reading import prepare
+from muntin.spark.input.recipes import is_sortable
 from muntin.spark.input.source import Source
 from muntin.spark.run import aggregate
 from muntin.window import Length, Window
@@ -42,7 +43,7 @@ def distinct(
 
     The result has window_id, window, the keys, the columns and `latest`. These are the rows that Spark gives for
     groupBy(window, keys, columns).agg(max(time)), window by window. In batch, one sort serves all periodic windows. On
-    a stream, and for windows that are not periodic, it runs mt.aggregate by keys and columns.
+    a stream, for windows that are not periodic, and for maps, it runs mt.aggregate by keys and columns.
 
     Args:
         df: The events, a batch or a stream.
@@ -73,7 +74,7 @@ def distinct(
     together = (*several(by), *items)
     asked = max(time).alias(LATEST)
     source = prepare(df, time, together, windows, asked)
-    if df.isStreaming or len(source.query.periodic) < len(source.query.windows):
+    if not _fits_one_sort(source):
         return aggregate(
             *(df, time, together, windows, asked),
             watermark=watermark,
@@ -83,6 +84,12 @@ def distinct(
             checkpoint=checkpoint,
         )
     return _in_batch(source)
+
+
+def _fits_one_sort(source: Source) -> bool:
+    """Whether one sort by keys and items serves all windows; Spark groups by maps, but sorts by none."""
+    periodic = len(source.query.periodic) == len(source.query.windows)
+    return periodic and not source.events.frame.isStreaming and all(map(is_sortable, source.events.key_types))
 
 
 def _in_batch(source: Source) -> DataFrame:

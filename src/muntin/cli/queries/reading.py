@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from muntin.cli.queries.inputs import Source
 from muntin.errors import QueryError
+from muntin.sentences import sentence_of
 
 log = logging.getLogger(__name__)
 
@@ -84,14 +85,12 @@ def _topic(spark: SparkSession, source: Source, *, stream: bool) -> DataFrame:
 @contextmanager
 def _explained(source: Source) -> Iterator[None]:
     """Say which input cannot be read, and what is missing."""
-    from muntin.cli.failures import reason
-
     try:
         yield
     except (PySparkException, Py4JError) as error:
         if _NO_JARS.search(str(error)):
             raise QueryError(f"input {source.name!r}: {_missing(source.format)}") from error
-        raise QueryError(f"input {source.name!r} cannot be read: {reason(error)}") from error
+        raise QueryError(f"input {source.name!r} cannot be read: {sentence_of(error)}") from error
 
 
 def _missing(form: str) -> str:

@@ -17,6 +17,7 @@ from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.expressions import Expression
 from muntin.query import repeated
+from muntin.sentences import sentence_of
 from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.input.time_column import conversion
 from muntin.window import AnyWindow, Window
@@ -33,7 +34,7 @@ def expression(df: DataFrame, given: Any, role: str) -> Expression:
         try:
             return Expression(given, df.select(given).columns[0])
         except AnalysisException as error:
-            raise QueryError(f"{role} {given} cannot be read: {first_line(error)}") from error
+            raise QueryError(f"{role} {given} cannot be read: {sentence_of(error)}") from error
     raise QueryError(f"{role} has {given!r}, which is not a column. Use the name of a column, or a Column.")
 
 
@@ -128,7 +129,7 @@ def _check_alone(df: DataFrame, given: Expression, *, aggregated: bool) -> None:
             return
         _ = df.select(F.struct(column_of(given))).schema
     except AnalysisException as error:
-        raise QueryError(f"column {given.name!r} cannot be read: {first_line(error)}") from error
+        raise QueryError(f"column {given.name!r} cannot be read: {sentence_of(error)}") from error
     if aggregated:
         raise QueryError(
             f"value {given.name!r} is not deterministic, and Spark aggregates no such value. "
@@ -167,8 +168,3 @@ def quoted(name: str) -> str:
     '`a.b``c`'
     """
     return "`" + name.replace("`", "``") + "`"
-
-
-def first_line(error: Exception) -> str:
-    """Give the first line of what Spark says."""
-    return str(error).strip().splitlines()[0]

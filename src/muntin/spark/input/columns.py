@@ -19,6 +19,7 @@ from muntin.errors import QueryError
 from muntin.expressions import written
 from muntin.hints import INSTEAD
 from muntin.query import several
+from muntin.sentences import sentence_of
 
 Key = str | Column
 Aggregates = Aggregate | Column | Iterable[Aggregate | Column]
@@ -65,7 +66,7 @@ def as_aggregates(df: DataFrame, aggregates: Aggregate | Column | Iterable[Aggre
     try:
         names = df.groupBy().agg(*columns).columns
     except AnalysisException as error:
-        raise QueryError(f"the aggregates cannot be read: {str(error).strip().splitlines()[0]}") from error
+        raise QueryError(f"the aggregates cannot be read: {sentence_of(error)}") from error
     named = (replace(aggregate, name=name) for aggregate, name in zip(ours, names, strict=True))
     return tuple(next(named) if isinstance(one, Column) else one for one in given)
 

@@ -130,13 +130,29 @@ def name_parts(recipes: tuple[Recipe, ...]) -> tuple[NamedPart, ...]:
     return tuple(kept)
 
 
-def one_of_equals(name: str, given: T.DataType) -> str:
-    """Make equal floats the same bits, as grouping does: one zero, one NaN."""
-    if _is_exact(given):
-        return name
-    kind = given.simpleString()
-    return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END"
+def one_of_equals(name: str, given: T.DataType, depth: int = 0) -> str:
+    """Write a value as grouping gives it: equal floats have the same bits, with one zero and one NaN."""
+    match given:
+        case T.FloatType() | T.DoubleType():
+            kind = given.simpleString()
+            return f"CASE WHEN {name} = 0 THEN {kind}(0) WHEN isnan({name}) THEN {kind}('NaN') ELSE {name} END"
+        case T.ArrayType() if not _is_exact(given):
+            item = f"item{depth}"
+            return f"transform({name}, {item} -> {one_of_equals(item, given.elementType, depth + 1)})"
+        case T.StructType() if not _is_exact(given):
+            quoted = ((f"`{field.name.replace('`', '``')}`", field.dataType) for field in given)
+            fields = (f"{one_of_equals(f'{name}.{field}', kind, depth)} AS {field}" for field, kind in quoted)
+            return f"CASE WHEN {name} IS NOT NULL THEN struct({', '.join(fields)}) END"
+    return name
 
 
 def _is_exact(given: T.DataType) -> bool:
-    return not isinstance(given, T.FloatType | T.DoubleType)
+    """Whether equal values of a type have the same bits."""
+    match given:
+        case T.FloatType() | T.DoubleType():
+            return False
+        case T.ArrayType():
+            return _is_exact(given.elementType)
+        case T.StructType():
+            return all(_is_exact(field.dataType) for field in given)
+    return True

@@ -17,6 +17,7 @@ from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.expressions import Expression, written
 from muntin.query import Query, Windows, check_units
+from muntin.sentences import sentence_of
 from muntin.spark.capabilities import Capabilities, capabilities
 from muntin.spark.input.checking import (
     alike,
@@ -27,7 +28,6 @@ from muntin.spark.input.checking import (
     check_time,
     column_of,
     expression,
-    first_line,
     folding,
     is_set,
     quoted,
@@ -109,7 +109,7 @@ def read(
         frame = frame.toDF(*(names.carried(i) for i in range(len(df.columns) if carry else 0)), *safe)
         schema = frame.schema
     except AnalysisException as error:
-        raise QueryError(f"the columns of the query cannot be read: {first_line(error)}") from error
+        raise QueryError(f"the columns of the query cannot be read: {sentence_of(error)}") from error
     zoned = check_time(df, time, schema[names.TIMESTAMP].dataType)
     frame = frame.selectExpr("*", f"{micros(names.TIMESTAMP, zoned=zoned)} AS {names.TIME}")
     recipes = _made(frame, [(a, [schema[values[c]] for c in a.columns]) for a in aggregates])
@@ -173,7 +173,7 @@ def _made_alone(
         )
         raise QueryError(
             f"{aggregate.function.name} does not take column {columns}. Cast it, or use another aggregate. "
-            f"Spark says: {first_line(error)}"
+            f"Spark says: {sentence_of(error)}"
         ) from error
     try:
         _typed(frame, (made,))

@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 from muntin.aggregates import Aggregate, Merge, Reading
 from muntin.arrow.holistic import Holistic, Members, Mode, Percentile
-from muntin.errors import InternalError, UnsupportedError
+from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.spark.capabilities import Capabilities, Feature
 from muntin.spark.input.custom import custom
 from muntin.spark.input.events import one_of_equals
@@ -179,30 +179,47 @@ def _ranged(aggregate: Aggregate, plain: str, value: str, given: T.DataType) -> 
         case Reading.MEMBERS if is_flat(given):
             value, reading = one_of_equals(value, given), Members()
         case Reading.FREQUENCY if is_flat(given):
-            reading = Mode()
+            value, reading = one_of_equals(value, given), Mode()
         case _:
             return None
     return Part(aggregate.function.merge, (plain,), lift=(value,), reducer=reading)
 
 
 def _distinct(aggregate: Aggregate, value: str, given: T.DataType, lacking: str | None) -> Recipe:
+    if _has_variants(given):
+        column = aggregate.columns[0]
+        raise QueryError(
+            f"column {str(column)!r} is of type {given.simpleString()}, and Spark compares no variants. "
+            f"Count their texts, as in mt.count_distinct(F.to_json({str(column)!r}))."
+        )
     merge = None if lacking else lambda values: (f"collect_union({values})",)
     part = Part(Merge.UNION, (f"collect_set({value})",), merge)
     lower, plain = "coalesce(CAST(size({}) AS BIGINT), 0L)".format, f"count(DISTINCT {value})"
-    item, ranged = value if _is_sorted(given) else None, _ranged(aggregate, plain, value, given)
+    item, ranged = value if is_sortable(given) else None, _ranged(aggregate, plain, value, given)
     return Recipe(aggregate, plain, (part,), lower, item=item, ranged=ranged, lacking=lacking)
 
 
-def _is_sorted(given: T.DataType) -> bool:
-    """Tell whether Spark can sort by values of a type."""
+def is_sortable(given: T.DataType) -> bool:
+    """Whether Spark can sort by values of a type."""
     match given:
         case T.ArrayType():
-            return _is_sorted(given.elementType)
+            return is_sortable(given.elementType)
         case T.StructType():
-            return all(_is_sorted(field.dataType) for field in given)
+            return all(is_sortable(field.dataType) for field in given)
         case T.MapType() | T.VariantType() | T.CalendarIntervalType():
             return False
     return True
+
+
+def _has_variants(given: T.DataType) -> bool:
+    match given:
+        case T.ArrayType():
+            return _has_variants(given.elementType)
+        case T.MapType():
+            return _has_variants(given.keyType) or _has_variants(given.valueType)
+        case T.StructType():
+            return any(_has_variants(field.dataType) for field in given)
+    return isinstance(given, T.VariantType)
 
 
 def _distinct_sketch(aggregate: Aggregate, value: str, given: T.DataType, size: int) -> Recipe:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from muntin.plan.physical.stream import ASSUMED
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.checking import first_line
+from muntin.sentences import sentence_of
 from muntin.spark.input.files import FileSource, file_source, over
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
@@ -24,7 +24,7 @@ def sampled(source: Source) -> Statistics:
         files = file_source(source.events.frame)
         return _sampled(source, files) if files else ASSUMED
     except Exception as error:  # of whatever reader, user function or version of Spark
-        return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {first_line(error)}")
+        return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {sentence_of(error)}")
 
 
 def _sampled(source: Source, files: FileSource) -> Statistics:

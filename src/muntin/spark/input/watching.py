@@ -16,7 +16,8 @@ from pyspark.sql import types as T
 from muntin import names
 from muntin.errors import QueryError
 from muntin.expressions import Expression, Named, is_column, written
-from muntin.spark.input.checking import ATOMS, column_of, expression, first_line, folding
+from muntin.sentences import sentence_of
+from muntin.spark.input.checking import ATOMS, column_of, expression, folding
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch, in_order
 
@@ -112,7 +113,7 @@ def _types(df: DataFrame, columns: list[tuple[Named, str]]) -> list[T.DataType]:
     try:
         return [field.dataType for field in df.select(*(column_of(column) for column, _ in columns)).schema]
     except AnalysisException as error:
-        raise QueryError(f"the columns that windows watch cannot be read: {first_line(error)}") from error
+        raise QueryError(f"the columns that windows watch cannot be read: {sentence_of(error)}") from error
 
 
 def _check_order(df: DataFrame, order: Iterable[Named], types: Iterable[T.DataType]) -> None:

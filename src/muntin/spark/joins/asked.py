@@ -18,7 +18,8 @@ from muntin.aggregates.model import Repetition
 from muntin.errors import QueryError
 from muntin.expressions import Expression, written
 from muntin.query import RESERVED, check_aggregates, repeated
-from muntin.spark.input.checking import first_line, folding, quoted
+from muntin.sentences import sentence_of
+from muntin.spark.input.checking import folding, quoted
 from muntin.spark.input.columns import Aggregates, as_aggregates
 from muntin.spark.joins.request import ROLES
 
@@ -97,7 +98,7 @@ def _check_expression(both: DataFrame, given: Expression) -> None:
         _ = both.select(given.value).schema
     except AnalysisException as error:
         raise QueryError(
-            f"column {given.name!r} cannot be read: {first_line(error)} Write F.col('left.…') or F.col('right.…')."
+            f"column {given.name!r} cannot be read: {sentence_of(error)} Write F.col('left.…') or F.col('right.…')."
         ) from error
 
 

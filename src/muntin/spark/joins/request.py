@@ -15,7 +15,8 @@ from muntin import names
 from muntin.errors import QueryError
 from muntin.pairing import WITHIN, Band, Ranges, output_names, read_ranges
 from muntin.query import RESERVED, Windows, check_units, check_windows, repeated, several
-from muntin.spark.input.checking import ATOMS, alike, check_lengths, expression, first_line, folding
+from muntin.sentences import sentence_of
+from muntin.spark.input.checking import ATOMS, alike, check_lengths, expression, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
 from muntin.spark.input.reading import read
@@ -192,7 +193,7 @@ def _check_keys(left: Side, right: Side, keys: tuple[str, ...]) -> None:
         except AnalysisException as error:
             raise QueryError(
                 f"key {key!r} is of type {kinds[0]}, which Spark cannot compare. Use another column. "
-                f"Spark says: {first_line(error)}"
+                f"Spark says: {sentence_of(error)}"
             ) from error
 
 

@@ -19,7 +19,8 @@ from muntin.aggregates import Aggregate
 from muntin.errors import QueryError
 from muntin.expressions import Expression, Named
 from muntin.query import MEASURES, RESERVED, Query, QuerySet
-from muntin.spark.input.checking import alike, column_of, expression, first_line, folding, quoted
+from muntin.sentences import sentence_of
+from muntin.spark.input.checking import alike, column_of, expression, folding, quoted
 from muntin.spark.input.equality import Equals
 from muntin.window import AnyWindow
 
@@ -155,7 +156,7 @@ class _Columns:
         try:
             return frame.withColumns(values) if values else frame
         except AnalysisException as error:
-            raise QueryError(f"the columns of the queries cannot be read: {first_line(error)}") from error
+            raise QueryError(f"the columns of the queries cannot be read: {sentence_of(error)}") from error
 
     def _check(self) -> None:
         """Refuse filters that cannot be read or are no conditions; Spark is asked one by one only if it refuses."""
@@ -174,7 +175,7 @@ class _Columns:
         try:
             return self.df.select(one.value).schema[0].dataType
         except AnalysisException as error:
-            raise QueryError(f"where {one.name!r} cannot be read: {first_line(error)}") from error
+            raise QueryError(f"where {one.name!r} cannot be read: {sentence_of(error)}") from error
 
 
 def _guarded(value: Expression, where: str | None) -> Column:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from muntin.aggregates import Aggregate
 from muntin.choices import RollingStrategy
+from muntin.errors import UnsupportedError
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, frame_rows
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
@@ -28,10 +30,10 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
     """Choose how a query is evaluated; unless that is given, it needs statistics, and so a small job."""
     stopped = kernel_obstacle(request) if strategy != "independent" else None
     shapes = ROLLING_STRATEGIES["independent" if stopped else strategy]
-    if request.refusal is not None:
-        shapes = tuple(shape for shape in shapes if shape is not RollingShape.INDEPENDENT)
-        if not shapes:
-            raise request.refusal
+    if request.counted is not None:
+        if RollingShape.KERNEL not in shapes:
+            raise _refusal(request.counted, stopped)
+        shapes = (RollingShape.KERNEL,)
     if statistics is None:
         statistics = measure(request.events) if RollingShape.KERNEL in shapes else UNMEASURED
     sizes = sizes_of(request, statistics)
@@ -47,6 +49,19 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
         tuple(made.aggregate for made in request.events.recipes),
         sizes.frames,
         _techniques(request, sizes.frames) if weighed[0] is RollingShape.KERNEL else (),
+    )
+
+
+def _refusal(counted: Aggregate, obstacle: str | None) -> UnsupportedError:
+    """Say why neither plain Spark nor kernels evaluate a query with a distinct count."""
+    if obstacle is None:
+        return UnsupportedError(
+            f"Spark does not evaluate {counted!r} over a rolling window: it has no distinct counts there. "
+            "Use strategy='auto'."
+        )
+    return UnsupportedError(
+        f"only kernels evaluate {counted!r} over a rolling window, and they do not take this query: {obstacle}. "
+        "Leave one of the two out, or use mt.aggregate with hopping windows."
     )
 
 

@@ -15,8 +15,9 @@ from muntin import names
 from muntin.aggregates import Aggregate, Merge
 from muntin.errors import QueryError, UnsupportedError
 from muntin.query import check_units, repeated, several
+from muntin.sentences import sentence_of
 from muntin.spark.batch.wide import wide_name
-from muntin.spark.input.checking import alike, check_lengths, expression, first_line, folding
+from muntin.spark.input.checking import alike, check_lengths, expression, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe, column
@@ -54,8 +55,8 @@ class Request:
     """The result's column of every aggregate and frame."""
     types: tuple[T.DataType, ...]
     """The type of every aggregate's results."""
-    refusal: UnsupportedError | None = None
-    """Why plain Spark does not evaluate the query, where only kernels do."""
+    counted: Aggregate | None = None
+    """A distinct count, which only kernels evaluate over such frames."""
 
     @property
     def carried(self) -> list[str]:
@@ -116,12 +117,14 @@ def checked(
     if twice := repeated(key.name for key in named):
         raise QueryError(f"key {twice!r} appears twice in by. Leave one out.")
     events = read(df, when, named, aggregates, carry=True).over_ranges()
-    types, refusal = _types(events, frames)
-    return Request(events, frames, tuple(df.columns), outputs, types, refusal)
+    types, counted = _types(events, frames)
+    return Request(events, frames, tuple(df.columns), outputs, types, counted)
 
 
-def _types(events: Events, frames: Frames) -> tuple[tuple[T.DataType, ...], UnsupportedError | None]:
-    """Give the results' types as Spark alone finds them; refuse what neither it nor kernels evaluate over such windows.
+def _types(events: Events, frames: Frames) -> tuple[tuple[T.DataType, ...], Aggregate | None]:
+    """Return the results' types as Spark alone finds them, and a distinct count, if there is one.
+
+    Refuse what neither Spark nor kernels evaluate over such windows.
 
     Spark has no distinct counts over windows. Those that kernels read have the type that they have over groups.
     """
@@ -137,8 +140,7 @@ def _types(events: Events, frames: Frames) -> tuple[tuple[T.DataType, ...], Unsu
         raise
     types = dict(zip((made.aggregate for made in alone), results.fields[len(events.keys) :], strict=True))
     counted = {made.aggregate: made.result for made in events.recipes if made not in alone and made.result}
-    refusal = next((_unsupported(asked, "it has no distinct counts there.") for asked in counted), None)
-    return tuple((types | counted)[made.aggregate].dataType for made in events.recipes), refusal
+    return tuple((types | counted)[made.aggregate].dataType for made in events.recipes), next(iter(counted), None)
 
 
 def _say_why(events: Events, recipes: list[Recipe], over: WindowSpec) -> None:
@@ -153,7 +155,7 @@ def _say_why(events: Events, recipes: list[Recipe], over: WindowSpec) -> None:
         try:
             _ = events.frame.select(column(made.plain).over(over)).schema
         except AnalysisException as error:
-            raise _unsupported(made.aggregate, first_line(error)) from error
+            raise _unsupported(made.aggregate, sentence_of(error)) from error
 
 
 def _unsupported(aggregate: Aggregate, reason: str) -> UnsupportedError:

@@ -13,6 +13,7 @@ from pyspark.errors import AnalysisException
 from pyspark.logger import PySparkLogger
 
 from muntin.errors import QueryError, UnsupportedError
+from muntin.sentences import sentence_of
 from muntin.sqltext import did_you_mean, place_of_name, point
 from muntin.sqltext.statement import Statement
 
@@ -29,7 +30,6 @@ _CONDITIONS = {
 """Conditions of Spark's errors that are about a name, and the parameters that have it."""
 _LISTED = 12
 """How many names are listed at most."""
-_CODES = re.compile(r"^\[[\w.]+\] | SQLSTATE: .*$")
 
 
 @contextmanager
@@ -87,7 +87,7 @@ class Text:
             case "function":
                 message = f"no function {name[-1]!r} in Spark."
             case _:
-                return QueryError(self._at(_fragment(error), f"Spark refuses it: {told(error)}"))
+                return QueryError(self._at(_fragment(error), f"Spark refuses it: {sentence_of(error)}"))
         return QueryError(self._at(name[-1], message))
 
     def _pointed(self, error: Exception) -> Exception:
@@ -116,16 +116,6 @@ def _fragment(error: AnalysisException) -> str:
     """Give the part of the text that Spark refuses, where it says which."""
     contexts = [context for context in error.getQueryContext() if context.contextType().name == "SQL"]
     return contexts[0].fragment() if contexts else ""
-
-
-def told(error: Exception) -> str:
-    """Give the first line of what Spark says, without its codes.
-
-    >>> told(ValueError("[PARSE_SYNTAX_ERROR] Syntax error at end. SQLSTATE: 42601; line 1"))
-    'Syntax error at end.'
-    """
-    first = str(error).strip().splitlines()[0]
-    return _CODES.sub("", first).strip()
 
 
 def parts(name: str) -> list[str]:

@@ -35,6 +35,7 @@ from muntin.spark.input.source import DELAY, Source
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.observing import count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
+from muntin.spark.workers.errors import sentence_first
 from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
@@ -205,11 +206,11 @@ class Buckets(StatefulProcessor):
         """Take what the source and the registry have sent."""
         for timer in self.handle.listTimers():
             self.handle.deleteTimer(timer)
-        return self._stepped(key, _news(rows), timerValues)
+        return self._stepped(key, rows, timerValues)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Hear that the watermark has moved on."""
-        return self._stepped(key, News(), timerValues)
+        return self._stepped(key, (), timerValues)
 
     def close(self) -> None:
         """Have nothing to close."""
@@ -229,8 +230,9 @@ class Buckets(StatefulProcessor):
         """Keep a segment no longer."""
         self.segments.removeKey((number,))
 
-    def _stepped(self, key: Any, news: News, timers: Any) -> Iterator[Row]:
-        now = timers.getCurrentWatermarkInMs()
+    @sentence_first
+    def _stepped(self, key: Any, rows: Iterable[Row], timers: Any) -> Iterator[Row]:
+        now, news = timers.getCurrentWatermarkInMs(), _news(rows)
         kept = self.head.get() if self.head.exists() else None
         before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
         outcome = self.step(self.job, before, self, news, now * 1000)

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin import names
 from muntin.errors import QueryError
+from muntin.sentences import sentence_of
 from muntin.spark.stream.kept_state import Kept, state
 from muntin.spark.stream.observing import (
     FUTURE,
@@ -102,6 +103,8 @@ class Progress:
     """Rows that arrived in a second, as of the last micro-batch."""
     processed_rate: float | None = None
     """Rows that the last micro-batch could read in a second."""
+    error: str = ""
+    """Why the query has failed, in a sentence; '' if it has not."""
 
     @property
     def state_rows(self) -> int:
@@ -125,9 +128,10 @@ class Progress:
         windows = f" ({', '.join(map(str, self.windows))})" if self.windows else ""
         ahead = f"{self.future:,} ahead of the clock, " if self.future else ""
         note = f"; {self.note}" if self.note else ""
+        failed = f"; failed: {self.error}" if self.error else ""
         return (
             f"{self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
-            f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s{note}"
+            f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s{note}{failed}"
         )
 
 
@@ -159,7 +163,13 @@ def progress(
     reports = [report for report in given if isinstance(report, StreamingQueryProgress)]
     if len(reports) < len(given):
         raise QueryError(f"{query!r} has no progress. Give a StreamingQuery, or its recentProgress.")
-    return replace(_summed(reports), note=_note(query, reports))
+    return replace(_summed(reports), note=_note(query, reports), error=_error(query))
+
+
+def _error(query: Any) -> str:
+    """Return the sentence of the error that ended a query; '' if none did, and for reports."""
+    error = query.exception() if hasattr(query, "exception") else None
+    return "" if error is None else sentence_of(error)
 
 
 def _note(query: object, reports: list[StreamingQueryProgress]) -> str:

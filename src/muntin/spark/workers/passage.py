@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from muntin.spark.workers.errors import sentence_first
 from muntin.spark.workers.leaving import leave_quietly
 
 Given = TypeVar("Given")
@@ -27,7 +28,7 @@ def mapped(
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         leave_quietly()
-        return step(map(whole, batches) if same else batches, task)
+        return sentence_first(step)(map(whole, batches) if same else batches, task)
 
     def whole(batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = [*batch.columns, *(batch[other] for other in same.values())]

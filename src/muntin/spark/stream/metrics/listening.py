@@ -14,6 +14,7 @@ from pyspark.sql.streaming.listener import (
 )
 
 from muntin.errors import QueryError
+from muntin.sentences import sentence_of
 from muntin.spark.stream.metrics.counting import Counts
 from muntin.spark.stream.metrics.serving import Endpoint
 from muntin.spark.stream.metrics.telling import log_batch, log_end, log_start
@@ -132,9 +133,5 @@ class _Listener(StreamingQueryListener):
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """Note that a query has ended."""
         self.counts.ended(str(event.id), failed=event.exception is not None)
-        log_end(self.names.pop(event.id, str(event.id)), _first_line(event.exception))
-
-
-def _first_line(error: str | None) -> str | None:
-    """Give the first line of an error, without the trace of Spark's JVM."""
-    return None if error is None else (error.strip().splitlines() or [""])[0] or "an error without a text"
+        error = None if event.exception is None else sentence_of(event.exception)
+        log_end(self.names.pop(event.id, str(event.id)), error)
