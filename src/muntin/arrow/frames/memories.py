@@ -22,6 +22,11 @@ def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple
     memory = Memory.blank(slots, len(heads))
     if table is None:
         return memory, None
+    if not set(memory.arrays) <= set(table.schema.names):
+        raise QueryError(
+            "the checkpoint has state of an earlier version, in which windows with fractional lengths may have lost "
+            "rows. Use a new checkpoint."
+        )
     keys = [
         pa.concat_arrays([rows.batch[key].take(pa.array(heads)), table[key].cast(rows.batch[key].type)])
         for key in rows.layout.keys
