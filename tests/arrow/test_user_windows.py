@@ -14,6 +14,7 @@ from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow.batches import ColumnLayout
 from muntin.arrow.frames import user
+from muntin.arrow.frames.checked_steps import step_loop
 from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.rows import Slicing, frame
 from muntin.arrow.frames.slicing import FrameTask
@@ -214,14 +215,88 @@ def test_compiled_steps_give_what_plain_ones_give(size: int, monkeypatch: pytest
     rng = np.random.default_rng(3)
     prices = np.round(rng.normal(10, 2, 60), 2).tolist()
     window = mt.user_window(climbs, "price", initial=(0.0, 0))
-    loops = user._loop.cache_info().misses + user._loop.cache_info().hits
+    loops = step_loop.cache_info().misses + step_loop.cache_info().hits
     compiled = framed(window, list(range(60)), prices, size=size)
-    assert user._loop.cache_info().misses + user._loop.cache_info().hits > loops
+    assert step_loop.cache_info().misses + step_loop.cache_info().hits > loops
     assert climbs not in user._REFUSED
     plain = type("Plain", (), {"compiled": False, "step": staticmethod(climbs), "initial": (0.0, 0)})()
     by_rows = framed(mt.user_window(plain, "price"), list(range(60)), prices, size=size)
     assert compiled == by_rows
     assert len(compiled) > 5
+
+
+def grows(state: int, time: int) -> tuple[int, int, int]:
+    """Begin and end a window where the last digit of a number that soon leaves 64 bits is 7."""
+    return state * 3 + time, int(state % 10 == 7), int(state % 10 == 7 and state > 7)
+
+
+def halves(state: int, time: int) -> tuple[int, float, int]:
+    return state, 0.5, 0
+
+
+def singles(state: int, time: int, price: float) -> tuple[int, int, int]:
+    """Begin a window with a row whose square is below what 32 bits would round it to."""
+    return state, int(price * price < 0.0100000005), 0
+
+
+def shifts(state: int, time: int) -> tuple[int, int, int]:
+    return -state + (1 << time + 10), int(state % 7 == 3), 0
+
+
+@pytest.mark.parametrize(
+    ("step", "initial", "columns"),
+    [
+        (grows, 7, ()),
+        (shifts, 3, ()),
+        (singles, 0, (pa.array(np.full(100, 0.1, np.float32)),)),
+    ],
+)
+def test_compiled_steps_give_what_python_gives(
+    step: Any, initial: Any, columns: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole numbers do not wrap at 64 bits, and small floats are as wide as Python's."""
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    window = mt.user_window(step, [f"c{place}" for place in range(len(columns))], initial=initial)
+    times = list(range(62))
+    values = [column.to_pylist()[:62] for column in columns]
+    wanted = [(start, end, tuple(range(lo, hi))) for start, end, lo, hi, *_ in window.over(times, *values)]
+    assert len(wanted) > 2
+    assert framed(window, times, *(column.slice(0, 62) for column in columns)) == wanted
+
+
+def test_a_begin_that_is_no_count_is_refused_also_where_steps_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    with pytest.raises(mt.QueryError, match=r"the discretizer says that 0\.5 windows begin at row 0"):
+        framed(mt.user_window(halves, initial=0), [0, 1])
+
+
+class Script:
+    """Ends what it is told to, row by row; a window begins with every row."""
+
+    initial = 0
+
+    def __init__(self, *ends: Any) -> None:
+        self.ends = ends
+
+    def step(self, row: int, time: int) -> tuple[int, int, Any]:
+        return row + 1, 1, self.ends[row]
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ([0, 0], "ends 2 windows that began with row 0, where 1 of them is open, at row 2"),
+        ([5], "ends a window that began with row 5, where none of them is open, at row 2"),
+        ([0.5], r"ends a window that began with row 0\.5, which is no row's number, at row 2"),
+        (["a"], "ends a window that began with row 'a', which is no row's number, at row 2"),
+        ((True,), "ends a window that began with row True, which is no row's number, at row 2"),
+        (1.0, r"says that 1\.0 windows end at row 2"),
+        (3, "ends 3 windows where 2 are open at row 2"),
+    ],
+)
+def test_ends_that_no_window_has(ends: Any, message: str) -> None:
+    with pytest.raises(mt.QueryError, match=message):
+        framed(mt.user_window(Script(0, 0, ends), fifo=False), [0, 1, 2])
 
 
 def test_values_that_are_missing_are_none() -> None:

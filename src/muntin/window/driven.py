@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Protocol
 
 from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
-from muntin.expressions import Named, column_named
+from muntin.expressions import Named, column_named, is_column, written
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import Length, RowCount, check_id, duration, exact, limit_of, number, of_window
+from muntin.window.lengths import Length, RowCount, check_flag, check_id, duration, exact, limit_of, number, of_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class Punctuated(Kind):
     def __post_init__(self) -> None:
         check_id(self.id)
         object.__setattr__(self, "condition", column_named(self.condition, "a punctuated window"))
-        if not isinstance(self.ends, bool):
-            raise QueryError(f"ends={self.ends!r} is neither True nor False{of_window(self.id)}.")
+        check_flag("ends", self.ends, self.id)
 
     @property
     def text(self) -> str:
@@ -360,6 +359,10 @@ def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
     >>> until(sum("parcels"), 10).label
     'until sum(parcels) 10'
     """
+    if is_column(aggregate):
+        raise QueryError(
+            f"{written(aggregate)} is an aggregate of Spark{of_window(id)}. Use mt.sum, mt.count, mt.max or mt.min."
+        )
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
         raise QueryError(f"{aggregate!r} is not an aggregate{of_window(id)}. Use one such as mt.sum('amount').")
     return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)

@@ -129,6 +129,12 @@ def limit_of(limit: float, value: Any) -> Any:
     return Fraction(str(limit)) if isinstance(value, Fraction) else float(limit) if isinstance(value, float) else limit
 
 
+def check_flag(name: str, value: object, id: str | None) -> None:
+    """Refuse a switch that is neither on nor off."""
+    if not isinstance(value, bool):
+        raise QueryError(f"{name}={value!r} is neither True nor False{of_window(id)}.")
+
+
 def check_id(id: object) -> None:
     """Refuse an id that is no text."""
     if id is not None and not (isinstance(id, str) and id):
