@@ -291,8 +291,8 @@ class Script:
 @pytest.mark.parametrize(
     ("ends", "message"),
     [
-        ([0, 0], "ends 2 windows that began with row 0, where 1 of them is open, at row 2"),
-        ([5], "ends a window that began with row 5, where none of them is open, at row 2"),
+        ([0, 0], "ends 2 windows that began with row 0, too many, at row 2"),
+        ([5], "ends a window that began with row 5, which none did that is open, at row 2"),
         ([0.5], r"ends a window that began with row 0\.5, which is no row's number, at row 2"),
         (["a"], "ends a window that began with row 'a', which is no row's number, at row 2"),
         ((True,), "ends a window that began with row True, which is no row's number, at row 2"),

@@ -129,10 +129,11 @@ class Users(Framing):
                 what = f"the discretizer ends a window that began with row {strange[0]!r}, which is no row's number,"
                 raise stretch.fail(self.window.label, item, what)
             rows = [int(row) for row in ends]
-            if missing := list((Counter(rows) - Counter(begun)).elements()):
-                twice = f"{rows.count(missing[0])} windows that began" if missing[0] in begun else "a window that began"
-                known = begun.count(missing[0]) or "none"
-                what = f"the discretizer ends {twice} with row {missing[0]}, where {known} of them is open,"
+            if missing := list(Counter(rows) - Counter(begun)):
+                row = missing[0]
+                what = f"the discretizer ends a window that began with row {row}, which none did that is open,"
+                if row in begun:
+                    what = f"the discretizer ends {rows.count(row)} windows that began with row {row}, too many,"
                 raise stretch.fail(self.window.label, item, what)
             if self.window.fifo and sorted(rows) != begun[: len(rows)]:
                 what = f"the discretizer ends windows of rows {rows} before that of row {begun[0]}, though fifo=True,"
