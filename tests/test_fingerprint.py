@@ -12,7 +12,7 @@ import pytest
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input, check_same
 from muntin.formats import FORMAT
-from muntin.window import Window
+from muntin.window import UserWindow, Window
 
 KEPT = Fingerprint(
     "columnar",
@@ -103,3 +103,36 @@ def test_another_spark_may_write_expressions_in_another_way() -> None:
     assert replace(KEPT, spark="4.4").digest == KEPT.digest
     with pytest.raises(QueryError, match="key 2 was"):
         check_same([KEPT], replace(KEPT, spark="4.4", keys=(KEPT.keys[0], Input("lower(`site`)", "int"))))
+
+
+def pairs(state: Any, time: int) -> tuple[Any, int, int]:
+    return state, 1, 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"initial": 1}, """initial of window 'pairs' was {"format":1,"value":0} and is {"format":1,"value":1}"""),
+        ({"initial": (0,)}, "initial of window 'pairs' was"),
+        ({"fifo": False}, "fifo of window 'pairs' was True and is False"),
+        ({"complete": True}, "complete of window 'pairs' was False and is True"),
+        ({"version": 2}, "version of window 'pairs' was 1 and is 2"),
+    ],
+)
+def test_all_that_makes_a_users_window_is_compared(change: dict[str, Any], message: str) -> None:
+    now = replace(KEPT, windows=(UserWindow(pairs, initial=0),))
+    kept = Fingerprint.from_json(now.to_json())
+    assert check_same([kept], now) is kept
+    with pytest.raises(QueryError) as refusal:
+        check_same([kept], replace(KEPT, windows=(UserWindow(pairs, **{"initial": 0, **change}),)))
+    assert message in str(refusal.value)
+    assert "Use a new checkpoint" in str(refusal.value)
+
+
+def test_a_checkpoint_that_says_less_of_a_users_window_is_read() -> None:
+    told = {"kind": "user", "discretizer": "pairs", "columns": [], "version": 1}
+    kept = Fingerprint.from_dict(json.loads(WRITTEN_BY_FORMAT_1) | {"windows": [told]})
+    for window in (UserWindow(pairs, initial=[0, 0]), UserWindow(pairs, fifo=False, complete=True)):
+        assert check_same([kept], replace(KEPT, windows=(window,))) is kept
+    with pytest.raises(QueryError, match="version of window 'pairs' was 1 and is 2"):
+        check_same([kept], replace(KEPT, windows=(UserWindow(pairs, version=2),)))

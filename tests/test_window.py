@@ -1,5 +1,6 @@
 from datetime import timedelta
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pytest
@@ -251,3 +252,44 @@ def test_instances_have_the_rows_inside_them(window: Window, times: list[int]) -
     for instance in window.over(ordered):
         assert ordered[instance.lo : instance.hi] == [t for t in ordered if instance.start <= t < instance.end] != []
         assert instance.end - instance.start == window.longest == window.halo
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: mt.session_window("1 h", "2 h", aligned="no", id="w"),
+            "aligned='no' is neither True nor False in window 'w'",
+        ),
+        (lambda: mt.user_window(len, fifo="no"), "fifo='no' is neither True nor False"),
+        (lambda: mt.user_window(len, complete=0), "complete=0 is neither True nor False"),
+        (lambda: mt.user_window(len, version="2"), "version '2' is not a whole number"),
+        (lambda: mt.punctuated("x", ends="no"), "ends='no' is neither True nor False"),
+        (
+            lambda: mt.user_defined("f", "v", lift=int, combine=max, lower=int, overlap_safe="no"),
+            "overlap_safe='no' is neither True nor False in aggregate 'f'",
+        ),
+    ],
+)
+def test_switches_are_true_or_false(make: Any, message: str) -> None:
+    with pytest.raises(mt.QueryError, match=message):
+        make()
+
+
+def test_one_function_with_two_initial_states_is_two_windows() -> None:
+    def step(state: Any, time: int) -> tuple[Any, int, int]:
+        return state, 1, 0
+
+    windows = [mt.user_window(step, initial=initial, id=str(initial)) for initial in (0, 1, (0,), [0], {0: 1})]
+    assert mt.Query("ts", (), windows, mt.count()).windows == tuple(windows)
+    with pytest.raises(mt.QueryError, match="appears twice"):
+        mt.Query("ts", (), [*windows, mt.user_window(step, initial=[0], id="again")], mt.count())
+
+
+def test_a_state_that_a_step_changes_is_not_the_next_keys_initial_state() -> None:
+    def step(state: list[int], time: int) -> tuple[list[int], int, int]:
+        state.append(time)
+        return state, int(len(state) == 1), 0
+
+    window = mt.user_window(step, initial=[])
+    assert list(window.over([1, 2])) == list(window.over([1, 2]))

@@ -131,8 +131,9 @@ class Fingerprint:
         yield from _changes("time", [self.time], [now.time], texts=texts)
         yield from _changes("key", self.keys, now.keys, texts=texts)
         yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
-        if _told(self.windows) != _told(now.windows):
-            yield f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
+        if not _are_same(self.windows, now.windows):
+            details = "; ".join(_window_changes(self.windows or (), now.windows or ()))
+            yield details or f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
         if self.buckets != now.buckets:
             yield f"there were {self.buckets} buckets of keys and there are {now.buckets}"
 
@@ -142,7 +143,7 @@ class Fingerprint:
             return f"Use strategy={self.shape!r}, or a new checkpoint."
         if self.buckets != now.buckets:
             return f"Set spark.sql.shuffle.partitions to {self.buckets}, or use a new checkpoint."
-        if _told(self.windows) != _told(now.windows):
+        if not _are_same(self.windows, now.windows):
             return "Use a new checkpoint; for windows that come and go, a WindowRegistry or strategy='native'."
         return "Ask for what the checkpoint was made for, or use a new checkpoint."
 
@@ -202,6 +203,26 @@ def _window(told: dict[str, Any] | list[int]) -> AnyWindow:
 def _told(windows: Iterable[AnyWindow] | None) -> list[dict[str, Any]] | None:
     """Give windows as files have them: expressions by their texts, and a user's code by its name and version."""
     return None if windows is None else [window.to_dict() for window in windows]
+
+
+def _are_same(before: Iterable[AnyWindow] | None, after: Iterable[AnyWindow] | None) -> bool:
+    """Whether windows are equal in all that a checkpoint says of them; an early one says less of a user's window."""
+    old, new = _told(before), _told(after)
+    if old is None or new is None or len(old) != len(new):
+        return old == new
+    return all(a == b or (a["kind"] == "user" == b["kind"] and b | a == b) for a, b in zip(old, new, strict=True))
+
+
+def _window_changes(before: Iterable[AnyWindow], after: Iterable[AnyWindow]) -> Iterator[str]:
+    """Say in which fields windows differ, where they print alike."""
+    for old, new in zip(before, after, strict=False):
+        fields = new.to_dict()
+        if str(old) == str(new):
+            yield from (
+                f"{name} of window {str(new)!r} was {value} and is {fields.get(name)}"
+                for name, value in old.to_dict().items()
+                if value != fields.get(name)
+            )
 
 
 def _windows(windows: Iterable[AnyWindow] | None) -> str:

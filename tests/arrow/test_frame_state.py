@@ -17,7 +17,7 @@ from muntin.arrow.state.packing import pack, unpack
 from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, Input
-from tests.arrow.test_frames import S, batches_of, key_rows, task_of, windows
+from tests.arrow.test_frames import S, batches_of, expected, key_rows, task_of, tenths, windows
 
 FINGERPRINT = Fingerprint("ordered", Input("ts", "timestamp"), (), ())
 
@@ -110,6 +110,28 @@ def test_streams_give_what_batches_give(seed: int) -> None:
         else:
             assert own <= wanted, window
             assert wanted - own <= last, window
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_fractional_lengths_lose_no_row_where_a_micro_batch_is_cut(seed: int) -> None:
+    rng = random.Random(seed)
+    rows, asked = tenths(100, seed), [mt.hopping(1, round(rng.uniform(0.1, 1), rng.choice([1, 2, 16])), on="km")]
+    bucket, given, place = Bucket(asked), list[Any](), 0
+    while place < len(rows):
+        given += bucket.step(rows[place : place + 13], rows[place]["t"])
+        place += 13
+    given += bucket.step([], 10**9 * S)
+    assert sorted(given) == sorted(expected(rows, asked))
+
+
+def test_state_with_begins_that_were_rounded_otherwise_is_refused() -> None:
+    rows, bucket = tenths(30, 0), Bucket([mt.tumbling(0.1, on="km")])
+    bucket.step(rows, 0)
+    bucket.step([], rows[20]["t"])
+    table = unpack(bucket.shelf[-2])
+    bucket.shelf[-2] = pack(table.rename_columns([name.replace("nearest", "place") for name in table.schema.names]))
+    with pytest.raises(mt.QueryError, match=r"fractional lengths may have lost rows\. Use a new checkpoint"):
+        bucket.step([], rows[25]["t"])
 
 
 def test_windows_come_at_their_next_begin_and_go_at_their_next_end() -> None:

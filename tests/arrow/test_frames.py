@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -34,6 +35,7 @@ def windows() -> list[Any]:
         mt.hopping(mt.rows(7), mt.rows(3)),
         mt.hopping(10, 5, on="km"),
         mt.tumbling(2.5, on="km"),
+        mt.hopping(0.7, 0.2, on="km", offset=0.1),
         mt.hopping(6, 4, on="steps"),
         mt.hopping(mt.rows(3), "5 s"),
         mt.hopping("20 s", mt.rows(4)),
@@ -147,3 +149,48 @@ def test_every_kind_means_its_definition(seed: int, monkeypatch: pytest.MonkeyPa
     some = rng.randrange(len(asked))
     alone = given(rows, [asked[some]], size)
     assert {row[1:] for row in alone} == {row[1:] for row in wanted if row[0] == some}
+
+
+def tenths(count: int, seed: int) -> list[dict[str, Any]]:
+    """Give rows of one key whose km are tenths, as people write them, some of them left out."""
+    rng = random.Random(seed)
+    places = sorted(rng.sample(range(2 * count), count))
+    row = {"k": 0, "steps": 0, "flag": None, "price": None, "v": 1}
+    return [row | {"t": place * S, "km": place / 10} for place in places]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fractional_lengths_lose_no_row_where_a_batch_is_cut(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slides of few digits and of all that a double has; each instance has the rows that decimal arithmetic says."""
+    rng = random.Random(seed)
+    digits = rng.choice([1, 2, 3, 17])
+    slide = max(round(rng.uniform(0.1, 2), digits), 0.1)
+    window = mt.hopping(
+        slide * rng.randrange(1, 6) if digits == 17 else round(slide + rng.random(), digits), slide, on="km"
+    )
+    rows, size = tenths(150, seed), rng.choice([1, 2, 7, 40])
+    monkeypatch.setattr("muntin.arrow.batches.BATCH", size)
+    out = given(rows, [window], size)
+    assert len(out) == len(set(out))
+    assert set(out) == expected(rows, [window])
+    length, step = (Decimal(str(number)) for number in (window.range, window.slide))
+    for _, _, _, begin, stop, _, _, count in out:
+        k = round(begin / slide)
+        assert (begin, stop) == (float(k * step), float(k * step + length))
+        assert count == sum(begin <= row["km"] < stop for row in rows)
+
+
+def test_tumbling_windows_of_a_fraction_have_every_row_once() -> None:
+    """A row at an edge lies in the instance that begins there: 0.3 in [0.3, 0.4), and a third at a third."""
+    rows = tenths(3_000, 1)
+    out = given([*rows, rows[-1] | {"km": 10_000.0}], [mt.tumbling(0.1, on="km")], 1000)
+    assert [(begin, count) for _, _, _, begin, _, _, _, count in out] == [(row["km"], 1) for row in rows]
+    third = 1 / 3
+    thirds = [row | {"km": row["t"] // S * third} for row in rows]
+    out = given([*thirds, rows[-1] | {"km": 10_000.0}], [mt.tumbling(third, on="km")], 1000)
+    assert sum(count for *_, count in out) == len(rows)
+
+
+def test_lengths_that_64_bits_do_not_hold() -> None:
+    with pytest.raises(mt.QueryError, match=r"range 1000+\d* is too long. Use one of at most 2\*\*62"):
+        mt.tumbling(1e30, on="km")

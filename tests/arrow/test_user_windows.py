@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,12 +14,18 @@ import muntin as mt
 from muntin import names
 from muntin.aggregates import Merge
 from muntin.arrow.batches import ColumnLayout
-from muntin.arrow.frames import user
+from muntin.arrow.frames import memories, user
+from muntin.arrow.frames.checked_steps import step_loop
 from muntin.arrow.frames.framings import framing
 from muntin.arrow.frames.rows import Slicing, frame
 from muntin.arrow.frames.slicing import FrameTask
+from muntin.arrow.frames.state import FrameJob, frame_step
 from muntin.arrow.frames.stretch import batch_with_numbers
 from muntin.arrow.reducers import reducer
+from muntin.arrow.state.bucket import News
+from muntin.arrow.state.head import Head
+from muntin.arrow.state.packing import pack, unpack
+from tests.arrow.test_frame_state import FINGERPRINT, Shelf
 
 SIZES = (1, 2, 3, 7, 1000)
 """How many rows come at once."""
@@ -214,14 +221,157 @@ def test_compiled_steps_give_what_plain_ones_give(size: int, monkeypatch: pytest
     rng = np.random.default_rng(3)
     prices = np.round(rng.normal(10, 2, 60), 2).tolist()
     window = mt.user_window(climbs, "price", initial=(0.0, 0))
-    loops = user._loop.cache_info().misses + user._loop.cache_info().hits
+    loops = step_loop.cache_info().misses + step_loop.cache_info().hits
     compiled = framed(window, list(range(60)), prices, size=size)
-    assert user._loop.cache_info().misses + user._loop.cache_info().hits > loops
+    assert step_loop.cache_info().misses + step_loop.cache_info().hits > loops
     assert climbs not in user._REFUSED
     plain = type("Plain", (), {"compiled": False, "step": staticmethod(climbs), "initial": (0.0, 0)})()
     by_rows = framed(mt.user_window(plain, "price"), list(range(60)), prices, size=size)
     assert compiled == by_rows
     assert len(compiled) > 5
+
+
+def grows(state: int, time: int) -> tuple[int, int, int]:
+    """Begin and end a window where the last digit of a number that soon leaves 64 bits is 7."""
+    return state * 3 + time, int(state % 10 == 7), int(state % 10 == 7 and state > 7)
+
+
+def halves(state: int, time: int) -> tuple[int, float, int]:
+    return state, 0.5, 0
+
+
+def singles(state: int, time: int, price: float) -> tuple[int, int, int]:
+    """Begin a window with a row whose square is below what 32 bits would round it to."""
+    return state, int(price * price < 0.0100000005), 0
+
+
+def shifts(state: int, time: int) -> tuple[int, int, int]:
+    return -state + (1 << time + 10), int(state % 7 == 3), 0
+
+
+@pytest.mark.parametrize(
+    ("step", "initial", "columns"),
+    [
+        (grows, 7, ()),
+        (shifts, 3, ()),
+        (singles, 0, (pa.array(np.full(100, 0.1, np.float32)),)),
+    ],
+)
+def test_compiled_steps_give_what_python_gives(
+    step: Any, initial: Any, columns: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole numbers do not wrap at 64 bits, and small floats are as wide as Python's."""
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    window = mt.user_window(step, [f"c{place}" for place in range(len(columns))], initial=initial)
+    times = list(range(62))
+    values = [column.to_pylist()[:62] for column in columns]
+    wanted = [(start, end, tuple(range(lo, hi))) for start, end, lo, hi, *_ in window.over(times, *values)]
+    assert len(wanted) > 2
+    assert framed(window, times, *(column.slice(0, 62) for column in columns)) == wanted
+
+
+def test_a_begin_that_is_no_count_is_refused_also_where_steps_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    with pytest.raises(mt.QueryError, match=r"the discretizer says that 0\.5 windows begin at row 0"):
+        framed(mt.user_window(halves, initial=0), [0, 1])
+
+
+class Script:
+    """Ends what it is told to, row by row; a window begins with every row."""
+
+    initial = 0
+
+    def __init__(self, *ends: Any) -> None:
+        self.ends = ends
+
+    def step(self, row: int, time: int) -> tuple[int, int, Any]:
+        return row + 1, 1, self.ends[row]
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        ([0, 0], "ends 2 windows that began with row 0, too many, at row 2"),
+        ([5], "ends a window that began with row 5, which none did that is open, at row 2"),
+        ([0.5], r"ends a window that began with row 0\.5, which is no row's number, at row 2"),
+        (["a"], "ends a window that began with row 'a', which is no row's number, at row 2"),
+        ((True,), "ends a window that began with row True, which is no row's number, at row 2"),
+        (1.0, r"says that 1\.0 windows end at row 2"),
+        (3, "ends 3 windows where 2 are open at row 2"),
+    ],
+)
+def test_ends_that_no_window_has(ends: Any, message: str) -> None:
+    with pytest.raises(mt.QueryError, match=message):
+        framed(mt.user_window(Script(0, 0, ends), fifo=False), [0, 1, 2])
+
+
+class Stops:
+    """A window begins with every second row of a number; the state has types that plain JSON loses."""
+
+    initial: ClassVar[Any] = {"counts": {}, "open": [], "seen": set(), "last": None}
+
+    def step(self, state: Any, time: int, stop: int) -> tuple[Any, int, list[int]]:
+        counts, begun = state["counts"], state["open"]
+        counts[stop] = counts.get(stop, 0) + 1
+        state["seen"].add((stop, Decimal(stop)))
+        row = sum(counts.values()) - 1
+        ends = [begun.pop(0)] if len(begun) > 1 else []
+        begins = int(counts[stop] % 2 == 0 and (stop, Decimal(stop)) in state["seen"])
+        begun += [row] * begins
+        return state | {"last": time / 7}, begins, ends
+
+
+def streamed(window: Any, times: Sequence[int], *columns: Sequence[Any], size: int) -> Given:
+    """Give what a stream gives in micro-batches of some rows; its state is written and read back after each."""
+    job, shelf, text, out = FrameJob(task_of([window], len(columns)), FINGERPRINT), Shelf(), "", list[Any]()
+    for batch in [*batches(["k"] * len(times), times, *columns, size=size)]:
+        head = Head.from_json(text).taken_up(job) if text else None
+        latest = batch[names.TIME].to_pylist()[-1] + 1
+        outcome = frame_step(job, head, shelf, News((pack(batch),), latest, ()), latest)
+        text = outcome.head.to_json()
+        for message in outcome.messages:
+            rows = unpack(message).to_pydict()
+            out += [(*told, members(total)) for *told, total in zip(rows["s"], rows["f"], rows["p0"], strict=True)]
+    return out
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_a_stream_keeps_the_types_of_a_state(size: int) -> None:
+    """Keys of a dict that are numbers, lists, sets and decimals are what they were at the next micro-batch."""
+    rng = np.random.default_rng(5)
+    times, stops = list(range(1, 61)), rng.integers(0, 4, 60).tolist()
+    window = mt.user_window(Stops(), "stop", fifo=False, complete=True)
+    wanted = framed(window, times, stops)
+    assert len(wanted) > 5
+    assert streamed(window, times, stops, size=size) == wanted
+
+
+class Memo:
+    """A state of a type that is not kept."""
+
+    class Point(NamedTuple):
+        x: int
+
+    def step(self, state: Any, time: int) -> tuple[Any, int, int]:
+        return self.Point(time), 0, 0
+
+
+def test_a_stream_refuses_a_state_that_it_cannot_keep() -> None:
+    window = mt.user_window(Memo())
+    assert framed(window, [1, 2]) == []
+    with pytest.raises(mt.QueryError, match="state of a discretizer has a value of type 'Point', which cannot be kept"):
+        streamed(window, [1, 2], size=1)
+    with pytest.raises(mt.QueryError, match="the initial state of window 'w' has a value of type 'Point'"):
+        mt.user_window(Memo(), initial=Memo.Point(1), id="w").check_state()
+
+
+def test_states_of_earlier_versions_are_read_or_refused() -> None:
+    """Plain JSON had lists for tuples, and texts for keys of all types."""
+    memory = [memories._decoded(text) for text in ('[[1, [2, "x"]]]', '[{"a": [1]}]', "[]", "[null]")]
+    assert memory == [[(1, (2, "x"))], [{"a": (1,)}], [], [None]]
+    for key in ("1", "-2.5", "true", "null"):
+        with pytest.raises(mt.QueryError, match=f"dict with the key '{key}', .* Use a new checkpoint"):
+            memories._decoded(f'[{{"{key}": 1}}]')
 
 
 def test_values_that_are_missing_are_none() -> None:

@@ -253,6 +253,30 @@ def test_results_have_the_types_and_nullability_of_plain_windows(events: DataFra
         assert [(f.name, f.dataType, f.nullable) for f in schema][4:] == told[0][2:]
 
 
+def test_decimals_and_fractions_are_not_rounded(spark: SparkSession) -> None:
+    """Ten rows of 0.10 make 1; a row at an edge lies in the instance that begins there."""
+    rows = spark.range(40).selectExpr(
+        "timestamp_seconds(id) AS ts", "CAST(0.10 AS DECIMAL(10, 2)) AS x", "CAST(id AS DECIMAL(20, 10)) / 10 AS d",
+        "id / 10 AS km", "id + 9007199254740992 AS big",
+    )  # fmt: skip
+    asked = [
+        mt.until(mt.sum("x"), 1, id="sum"),
+        mt.delta("d", 0.3, id="delta"),
+        mt.delta("big", 0, id="big"),
+        mt.tumbling(0.3, on="km", id="km"),
+        mt.tumbling(0.3, on="d", id="d"),
+    ]
+    result = mt.aggregate(rows, "ts", (), asked, mt.count())
+    counts: dict[str, list[int]] = {}
+    begins: dict[str, list[float]] = {}
+    for row in result.orderBy("window.start").collect():
+        counts.setdefault(row["window_id"], []).append(row["count"])
+        begins.setdefault(row["window_id"], []).append(row["window_begin"])
+    thirds = {"km": [3] * 13, "d": [3] * 13}
+    assert counts == {"sum": [10] * 4, "delta": [4] * 10, "big": [1] * 40, **thirds}
+    assert begins["km"] == begins["d"] == [place / 10 for place in range(0, 39, 3)]
+
+
 def test_no_rows_give_no_rows(spark: SparkSession, events: DataFrame) -> None:
     windows = [*frames.definitions(ZERO)]
     rows = frame_of(spark, [])

@@ -173,6 +173,11 @@ def test_measures_that_are_none(df: DataFrame, window: Any, message: str) -> Non
     assert_fails(ask(df, window), message)
 
 
+def test_an_aggregate_of_spark_is_no_bound(spark: SparkSession) -> None:
+    with pytest.raises(mt.QueryError, match=r"sum\(x\) is an aggregate of Spark in window 'w'. Use mt\.sum, mt\.count"):
+        mt.until(F.sum("x"), 3, id="w")  # type: ignore[arg-type]
+
+
 def assert_fails(result: DataFrame, message: str) -> None:
     with pytest.raises(PythonException) as error:
         result.collect()

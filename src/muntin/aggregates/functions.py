@@ -471,6 +471,8 @@ def user_defined(
             raise QueryError(
                 f"{step!r} in aggregate {name!r} is not a function. Give lift, combine and lower as functions."
             )
+    if not isinstance(overlap_safe, bool):
+        raise QueryError(f"overlap_safe={overlap_safe!r} is neither True nor False in aggregate {name!r}.")
     function = Function(
         name,
         Merge.CUSTOM,

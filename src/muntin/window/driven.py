@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Protocol
 
 from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
-from muntin.expressions import Named, column_named
+from muntin.expressions import Named, column_named, is_column, written
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import Length, RowCount, check_id, duration, number, of_window
+from muntin.window.lengths import Length, RowCount, check_flag, check_id, duration, exact, limit_of, number, of_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,7 @@ class Punctuated(Kind):
     def __post_init__(self) -> None:
         check_id(self.id)
         object.__setattr__(self, "condition", column_named(self.condition, "a punctuated window"))
-        if not isinstance(self.ends, bool):
-            raise QueryError(f"ends={self.ends!r} is neither True nor False{of_window(self.id)}.")
+        check_flag("ends", self.ends, self.id)
 
     @property
     def text(self) -> str:
@@ -161,6 +160,8 @@ class While(Kind):
 class Delta(Kind):
     """Rows whose value is within a distance of that of the window's first row; a row beyond it begins the next.
 
+    NaN is within no distance of any value, since Spark takes it for greater than all numbers.
+
     >>> [instance[:4] for instance in Delta("price", 5).over([1, 2, 3, 4], [10, 15, 16, None])]
     [(1, 3, 0, 2), (3, 4, 2, 4)]
     """
@@ -196,8 +197,8 @@ class Delta(Kind):
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the rows from one that moved too far to the next; rows without a value stay where they are."""
         lo, first = 0, None
-        for hi, value in enumerate(columns[0]):
-            if value is not None and first is not None and abs(value - first) > self.distance:
+        for hi, value in enumerate(map(exact, columns[0])):
+            if None not in (value, first) and not abs(value - first) <= limit_of(self.distance, value):
                 yield Instance(times[lo], times[hi], lo, hi)
                 lo, first = hi, None
             if first is None:
@@ -224,7 +225,8 @@ BOUNDED = ("sum", "count", "max", "min")
 class Until(Kind):
     """Rows up to and with the one at which an aggregate over them reaches a bound; the next row begins anew.
 
-    A sum, a count and the greatest value reach a bound from below, the least value from above.
+    A sum, a count and the greatest value reach a bound from below, the least value from above. NaN is greater than
+    all numbers, as in Spark: with it, a sum and the greatest value reach any bound, and the least value is another.
 
     >>> [instance[:4] for instance in Until("sum", "amount", 10).over([1, 2, 3, 4], [4, 6, 1, 2])]
     [(1, 2, 0, 2), (3, 4, 2, 4)]
@@ -265,7 +267,7 @@ class Until(Kind):
         """Yield the rows up to each that reaches the bound; the end of the input ends the last."""
         lo, total = 0, None
         values = columns[0] if columns else [1] * len(times)
-        for place, value in enumerate(values):
+        for place, value in enumerate(map(exact, values)):
             if value is not None:
                 total = self._with(total, value)
             if total is not None and self._reached(total):
@@ -281,11 +283,12 @@ class Until(Kind):
             case "sum":
                 return (total or 0) + value
             case "max":
-                return value if total is None else max(total, value)
-        return value if total is None else min(total, value)
+                return value if total is None or not value <= total else total
+        return value if total is None or value < total or total != total else total
 
     def _reached(self, total: Any) -> bool:
-        return bool(total <= self.bound if self.function == "min" else total >= self.bound)
+        bound = limit_of(self.bound, total)
+        return bool(total <= bound if self.function == "min" else not total < bound)
 
 
 def snapshot(*, id: str | None = None) -> Snapshot:
@@ -333,7 +336,8 @@ def delta(column: Any, distance: float, *, id: str | None = None) -> Delta:
 
     Args:
         column: The name of a numeric column, or a Spark expression.
-        distance: How far the value may move; a move of exactly this distance does not end the window.
+        distance: How far the value may move; a move of exactly this distance does not end the window, a NaN does.
+            Whole numbers and decimals are compared exactly.
         id: The window_id of result rows; by default a description.
 
     >>> delta("speed", 20).label
@@ -348,13 +352,17 @@ def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
     Args:
         aggregate: mt.sum, mt.count or mt.max of a column, which must reach the bound or rise above it, or
             mt.min, which must reach the bound or fall below it.
-        bound: The bound.
+        bound: The bound. Whole numbers and decimals are compared exactly; NaN is above every bound.
         id: The window_id of result rows; by default a description.
 
     >>> from muntin.aggregates.functions import sum
     >>> until(sum("parcels"), 10).label
     'until sum(parcels) 10'
     """
+    if is_column(aggregate):
+        raise QueryError(
+            f"{written(aggregate)} is an aggregate of Spark{of_window(id)}. Use mt.sum, mt.count, mt.max or mt.min."
+        )
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
         raise QueryError(f"{aggregate!r} is not an aggregate{of_window(id)}. Use one such as mt.sum('amount').")
     return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from math import isfinite
 from numbers import Real
 from operator import index
+from typing import Any
 
 from muntin.duration import LONGEST, Duration, parse_duration
 from muntin.errors import QueryError
@@ -104,10 +107,32 @@ def number(name: str, value: object, id: str | None) -> int | float:
     >>> number("range", 5.0, None), number("range", 2.5, None)
     (5, 2.5)
     """
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not isfinite(value):
         raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
     exact = float(value)
+    if isinstance(value, Decimal) and Decimal(str(exact)) != value:
+        raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {exact}.")
     return int(value) if isinstance(value, int) else int(exact) if exact.is_integer() else exact
+
+
+def exact(value: Any) -> Any:
+    """Return a value that arithmetic does not round, unless it is a float."""
+    return Fraction(value) if isinstance(value, Decimal) else value
+
+
+def limit_of(limit: float, value: Any) -> Any:
+    """Return a limit as numbers of the kind of an exact value compare with it: a decimal is meant as it is written.
+
+    >>> limit_of(0.1, exact(Decimal("0.1"))), limit_of(3, 0.5)
+    (Fraction(1, 10), 3.0)
+    """
+    return Fraction(str(limit)) if isinstance(value, Fraction) else float(limit) if isinstance(value, float) else limit
+
+
+def check_flag(name: str, value: object, id: str | None) -> None:
+    """Refuse a switch that is neither on nor off."""
+    if not isinstance(value, bool):
+        raise QueryError(f"{name}={value!r} is neither True nor False{of_window(id)}.")
 
 
 def check_id(id: object) -> None:

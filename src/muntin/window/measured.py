@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from math import floor
 from typing import Any, ClassVar
 
@@ -13,8 +14,12 @@ from muntin.errors import QueryError
 from muntin.expressions import Named, column_named
 from muntin.window.kind import Instance, Kind, Watch
 from muntin.window.lengths import Length, RowCount, check_id, duration, number, of_window, offset_of
+from muntin.window.steps import Steps
 
 Number = int | float
+
+FURTHEST = 2**62
+"""From here on the sum of two whole numbers may leave 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,8 @@ class Measured(Kind):
         for name in ("range", "slide"):
             if numbers[name] <= 0:
                 raise QueryError(f"{name} {numbers[name]} is not positive{of_window(id)}. Use a {name} above 0.")
+        if far := [name for name, length in numbers.items() if abs(length) > FURTHEST]:
+            raise QueryError(f"{far[0]} {numbers[far[0]]} is too long{of_window(id)}. Use one of at most 2**62.")
         if numbers["slide"] > numbers["range"]:
             raise QueryError(
                 f"slide {numbers['slide']} exceeds range {numbers['range']}{of_window(id)}. "
@@ -90,14 +97,21 @@ class Measured(Kind):
         lengths = {"range": self.range, "slide": self.slide, "offset": self.offset}
         return {"kind": self.kind} | lengths | {"on": None if self.on is None else str(self.on)}
 
+    @property
+    def steps(self) -> Steps:
+        """Where instances begin and end."""
+        return Steps.of(self.range, self.slide, self.offset)
+
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
-        """Yield the instances that are complete."""
-        places: Sequence[Any] = range(len(times)) if self.on is None else columns[0]
+        """Yield the instances that are complete; a decimal counts as the nearest double."""
         if not times:
             return
-        step = 0 if self.on is None else floor((places[0] - self.range - self.offset) / self.slide) + 1
-        while (begin := self.offset + step * self.slide) <= places[-1]:
-            stop = begin + self.range
+        steps, step, places = self.steps, 0, list[Any](range(len(times)))
+        if self.on is not None:
+            places = [float(place) if isinstance(place, Decimal) else place for place in columns[0]]
+            step = floor((places[0] - self.range - self.offset) / self.slide) - 1
+        while (begin := steps.begin(step)) <= places[-1]:
+            stop = steps.stop(step)
             lo, hi = bisect_left(places, begin), bisect_left(places, stop)
             if lo < hi and (hi < len(times) or (self.on is None and stop == hi)):
                 yield Instance(times[lo], times[min(hi, len(times) - 1)], lo, hi, begin, stop)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.window.kind import Instance, Kind
-from muntin.window.lengths import Length, check_id, duration, of_window
+from muntin.window.lengths import Length, check_flag, check_id, duration, of_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,12 @@ class Session(Kind):
         self, gap: Length, longest: Length | None = None, aligned: bool = False, id: str | None = None
     ) -> None:
         check_id(id)
+        check_flag("aligned", aligned, id)
         if aligned and longest is None:
             raise QueryError(f"a session is aligned by its longest length{of_window(id)}. Give longest='1 hour', say.")
         object.__setattr__(self, "gap", duration("gap", gap, id))
         object.__setattr__(self, "longest", None if longest is None else duration("longest", longest, id))
-        object.__setattr__(self, "aligned", bool(aligned))
+        object.__setattr__(self, "aligned", aligned)
         object.__setattr__(self, "id", id)
 
     @property

@@ -6,13 +6,15 @@ This is Cutty's f_disc, with ends that are exclusive: a window that ends with a 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from muntin.errors import QueryError
 from muntin.expressions import Named, column_named
+from muntin.typed_values import encode
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import check_id, of_window
+from muntin.window.lengths import check_flag, check_id, of_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class UserWindow(Kind):
     discretizer: Any
     columns: tuple[Named, ...]
     initial: Any = field(compare=False)
-    """The state before the first row of a key: what JSON can hold."""
+    """The state before the first row of a key."""
     fifo: bool
     """Whether the window that began first must end first."""
     complete: bool
@@ -42,6 +44,8 @@ class UserWindow(Kind):
     version: int
     """The version of the state: a checkpoint of another one is refused."""
     id: str | None = field(default=None, compare=False)
+    start: str | None = field(default=None, init=False, repr=False)
+    """The initial state as text, by which two windows are told apart; None if a file does not have it."""
 
     def __init__(
         self,
@@ -60,11 +64,17 @@ class UserWindow(Kind):
                 f"{discretizer!r} is no discretizer{of_window(id)}. Use a function of state, time and values, "
                 "or an object with a method step or steps."
             )
+        check_flag("fifo", fifo, id)
+        check_flag("complete", complete, id)
+        if isinstance(version, bool) or not isinstance(version, int):
+            raise QueryError(f"version {version!r} is not a whole number{of_window(id)}. Use one such as 2.")
+        state = getattr(discretizer, "initial", None) if initial is None else initial
         given = (columns,) if isinstance(columns, str) or not isinstance(columns, Iterable) else tuple(columns)
         fields = {
             "discretizer": discretizer,
             "columns": tuple(column_named(column, "a user window") for column in given),
-            "initial": getattr(discretizer, "initial", None) if initial is None else initial,
+            "initial": state,
+            "start": state if isinstance(discretizer, str) else _text(state),
             "fifo": fifo,
             "complete": complete,
             "version": version,
@@ -90,17 +100,23 @@ class UserWindow(Kind):
         return tuple(Watch(column, "any") for column in self.columns)
 
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
-        """Give the name of the discretizer, its columns and the version of its state."""
-        return {
+        """Give the name of the discretizer, its columns, the version of its state, and what else makes its windows."""
+        told = {
             "kind": self.kind,
             "discretizer": self._name,
             "columns": [str(column) for column in self.columns],
             "version": self.version,
         }
+        own = {"initial": self.start, "fifo": self.fifo, "complete": self.complete}
+        return told if self.start is None else told | own
+
+    def check_state(self) -> None:
+        """Refuse an initial state that cannot be kept."""
+        encode(self.initial, f"the initial state of window {self.label!r}")
 
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the windows in the order of their ends; the end of the input ends those that are open."""
-        step, state = getattr(self.discretizer, "step", self.discretizer), self.initial
+        step, state = getattr(self.discretizer, "step", self.discretizer), deepcopy(self.initial)
         begun: list[int] = []
         for row, (time, *values) in enumerate(zip(times, *columns, strict=True)):
             state, begins, ends = step(state, time, *values)
@@ -110,6 +126,14 @@ class UserWindow(Kind):
             begun += [row] * begins
         if not self.complete:
             yield from (Instance(times[lo], times[-1], lo, len(times)) for lo in begun)
+
+
+def _text(state: Any) -> str:
+    """Return a state as text; one that cannot be kept differs from all others."""
+    try:
+        return encode(state, "the state")
+    except QueryError:
+        return f"{type(state).__name__} {id(state)}"
 
 
 def user_window(
@@ -130,7 +154,8 @@ def user_window(
             end before it. An object with a method `step` does the same; an object with a method `steps` takes arrays of
             rows.
         columns: The names of the columns whose values the discretizer receives.
-        initial: The state that every key begins with; JSON must be able to represent it.
+        initial: The state that every key begins with. A stream keeps states between micro-batches: None, booleans,
+            numbers, texts, bytes, decimals, dates and times, in tuples, lists, dicts and sets.
         fifo: Whether windows end in the order in which they began. If not, the discretizer returns a list of the
             numbers of the rows that the ending windows began with.
         complete: Whether windows that are open at the end of a batch are left out.

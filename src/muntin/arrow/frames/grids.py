@@ -12,11 +12,9 @@ from muntin.arrow.frames.framing import Ended, Framing
 from muntin.arrow.frames.stretch import Flags, Slots, Stretch
 from muntin.duration import FOREVER
 from muntin.kernels.frames.stretches import growing, stretches
-
-EXACT = 2.0**53
-"""From here on floats do not tell two steps apart."""
-FURTHEST = 2**62
-"""From here on the sum of two whole numbers may leave 64 bits."""
+from muntin.kernels.protocol import Longs
+from muntin.window.measured import FURTHEST
+from muntin.window.steps import EXACT
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,11 @@ class Periodic(Framing):
     def ended(self, stretch: Stretch) -> Ended:
         """Give the instances that end by now and did not before."""
         range, slide, offset = self.window.period
-        some = stretches(stretch.bounds, stretch.time, range, slide, offset, stretch.after, stretch.by)
-        return Ended(some.lo, some.hi, some.begin, some.stop)
+        begun = (stretch.time - offset) // slide
+        ended, after, by = ((time - offset - range) // slide for time in (stretch.time, stretch.after, stretch.by))
+        some = stretches(stretch.bounds, begun, ended, after, by)
+        begin = offset + some.step * slide
+        return Ended(some.lo, some.hi, begin, begin + range)
 
     def cuts(self, stretch: Stretch) -> Flags:
         """Tell where the latest begin lies between an item and the one before, if its instance is open."""
@@ -47,13 +48,11 @@ class Counted(Framing):
 
     def ended(self, stretch: Stretch) -> Ended:
         """Give the instances that have all their rows, once a row has come after them or the input has ended."""
-        by = stretch.seen - 1 + stretch.ended
-        window = self.window
-        some = stretches(stretch.bounds, stretch.number, window.range, window.slide, 0, stretch.base - 1, by)
-        ended = Ended(
-            some.lo, some.hi, stretch.time[some.lo], stretch.ends_of(some.hi, some.group), some.begin, some.stop
-        )
-        return ended.only(some.begin >= 0)
+        steps = self.window.steps
+        ended, after, by = map(steps.ended, (stretch.number, stretch.base - 1, stretch.seen - 1 + stretch.ended))
+        some = stretches(stretch.bounds, steps.begun(stretch.number), ended, np.maximum(after, -1), by)
+        ends = stretch.ends_of(some.hi, some.group)
+        return Ended(some.lo, some.hi, stretch.time[some.lo], ends, steps.begin(some.step), steps.stop(some.step))
 
     def cuts(self, stretch: Stretch) -> Flags:
         """Tell which rows a slide begins with whose instance is open."""
@@ -77,32 +76,42 @@ class OnColumn(Framing):
     @property
     def slots(self) -> Slots:
         """The last value of the column."""
-        return {self.slot("place"): -np.inf, self.slot("whole"): -FOREVER}
+        if self.is_whole:
+            return {self.slot("place"): -np.inf, self.slot("whole"): -FOREVER}
+        return {self.slot("nearest"): -np.inf}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all lengths are whole numbers."""
+        return bool(self.window.steps.unit == 1)
 
     def ended(self, stretch: Stretch) -> Ended:
         """Give the instances whose end a row has reached that none had before."""
         places, after, by = self._places(stretch)
-        window = self.window
-        some = stretches(stretch.bounds, places, window.range, window.slide, window.offset, after, by)
+        steps = self.window.steps
+        some = stretches(stretch.bounds, steps.begun(places), steps.ended(places), self._gone(after), self._gone(by))
         ends = stretch.ends_of(some.hi, some.group)
-        return Ended(some.lo, some.hi, stretch.time[some.lo], ends, some.begin, some.stop)
+        return Ended(some.lo, some.hi, stretch.time[some.lo], ends, steps.begin(some.step), steps.stop(some.step))
 
     def cuts(self, stretch: Stretch) -> Flags:
         """Tell where the latest begin lies between an item and the one before, if its instance is open."""
         places = self._numbers(stretch)[0]
-        range, slide, offset = map(places.dtype.type, (self.window.range, self.window.slide, self.window.offset))
-        latest = offset + (places - offset) // slide * slide
-        latest = np.where(latest > places, latest - slide, np.where(latest + slide <= places, latest + slide, latest))
-        least = -FOREVER if places.dtype.kind == "i" else -np.inf
-        by = self._kept(stretch, places)[stretch.group]
-        return np.asarray((latest > stretch.earlier(places, least)) & (latest + range > by))
+        begun = self.window.steps.begun(places)
+        gone = self._gone(self._kept(stretch, places))[stretch.group]
+        return np.asarray((begun > stretch.earlier(begun, -FOREVER)) & (begun > gone))
+
+    def _gone(self, last: NDArray[Any]) -> Longs:
+        """Return the last instance that a row has ended, for every group."""
+        has_rows = last > -FOREVER
+        return np.where(has_rows, self.window.steps.ended(np.where(has_rows, last, last.dtype.type(0))), -FOREVER)
 
     def _numbers(self, stretch: Stretch) -> tuple[NDArray[Any], Flags]:
         places, valid = stretch.values(self.columns[0])
-        lengths = self.window.range, self.window.slide, self.window.offset
-        return (places if all(isinstance(it, int) for it in lengths) else places.astype(np.float64)), valid
+        return (places if self.is_whole else places.astype(np.float64)), valid
 
     def _kept(self, stretch: Stretch, places: NDArray[Any]) -> NDArray[Any]:
+        if not self.is_whole:
+            return stretch.memory[self.slot("nearest")]
         return stretch.memory[self.slot("whole" if places.dtype.kind == "i" else "place")]
 
     def _places(self, stretch: Stretch) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -114,7 +123,7 @@ class OnColumn(Framing):
         if wrong.any():
             item = int(stretch.new[np.argmax(wrong)])
             raise stretch.fail(self.window.label, item, f"{self.window.measure!r} has no value")
-        furthest = FURTHEST if places.dtype.kind == "i" else EXACT * float(self.window.slide)
+        furthest = FURTHEST if self.is_whole else EXACT * min(1.0, float(self.window.slide))
         if (far := (new > furthest) | (new < -furthest)).any():
             item = int(np.argmax(far))
             what = f"{self.window.measure!r} is {new[item]}, which is too far to count from 0 by {self.window.slide},"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from muntin.arrow.combine import key_codes
 from muntin.arrow.frames.framing import Framing
 from muntin.arrow.frames.stretch import Memory, Slots, Stretch
 from muntin.errors import QueryError
+from muntin.typed_values import decode, encode
 
 
 def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple[Memory, pa.RecordBatch | None]:
@@ -22,6 +24,11 @@ def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple
     memory = Memory.blank(slots, len(heads))
     if table is None:
         return memory, None
+    if not set(memory.arrays) <= set(table.schema.names):
+        raise QueryError(
+            "the checkpoint has state of an earlier version, in which windows with fractional lengths may have lost "
+            "rows. Use a new checkpoint."
+        )
     keys = [
         pa.concat_arrays([rows.batch[key].take(pa.array(heads)), table[key].cast(rows.batch[key].type)])
         for key in rows.layout.keys
@@ -32,7 +39,7 @@ def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple
     group = places[codes[len(heads) :]]
     known = np.flatnonzero(group >= 0)
     own = table.take(pa.array(known))
-    memory.put(group[known], Memory({name: _array(own[name], memory[name].dtype) for name in memory.arrays}))
+    memory.put(group[known], Memory({name: _array(own[name]) for name in memory.arrays}))
     return memory, table.take(pa.array(np.flatnonzero(group < 0)))
 
 
@@ -46,39 +53,58 @@ def memory_to(stretch: Stretch, framings: Sequence[Framing], rest: pa.RecordBatc
     columns = {key: stretch.rows.batch[key].take(heads) for key in stretch.rows.layout.keys}
     columns |= {name: _column(array[chosen]) for name, array in stretch.memory.arrays.items()}
     table = pa.RecordBatch.from_pydict(columns)
-    return table if rest is None else pa.concat_batches([table, rest.select(table.schema.names).cast(table.schema)])
+    if rest is None:
+        return table
+    keys = {key: rest[key].cast(column.type) for key, column in columns.items() if key in stretch.rows.layout.keys}
+    slots = {name: _alike(rest[name], columns[name].type) for name in stretch.memory.arrays}
+    return pa.concat_batches([table, pa.RecordBatch.from_pydict(keys | slots)])
 
 
-def _array(column: pa.Array, dtype: Any) -> Any:
-    if dtype.kind != "O":
+def _array(column: pa.Array) -> Any:
+    if not pa.types.is_string(column.type):
         return column.to_numpy(zero_copy_only=False)
-    lists = np.empty(len(column), object)
-    lists[:] = [_read(json.loads(text)) for text in column.to_pylist()]
-    return lists
+    return _objects([_decoded(text) for text in column.to_pylist()])
 
 
 def _column(array: Any) -> pa.Array:
     if array.dtype.kind != "O":
         return pa.array(array)
-    return pa.array([json.dumps(value, default=_plain) for value in array], pa.string())
+    return pa.array([encode(value, "the state of a discretizer") for value in array], pa.string())
 
 
-def _plain(value: Any) -> Any:
-    """Give a number of numpy, or an array, as JSON has it; refuse what JSON cannot hold."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    raise QueryError(
-        f"a discretizer keeps {value!r} of type {type(value).__name__} as its state, which JSON cannot hold. "
-        "Use numbers, texts, lists and dicts of texts."
-    )
+def _alike(column: pa.Array, type: pa.DataType) -> pa.Array:
+    """Return what is kept of other keys in the type of today, if the numbers that a window watches have another."""
+    if column.type == type:
+        return column
+    if pa.types.is_string(type):
+        return _column(_objects(column.to_pylist()))
+    return pa.array([float(value) for value in _array(column)]).cast(type)
 
 
-def _read(value: Any) -> Any:
-    """Give lists within a list as tuples, which JSON does not know."""
-    return [_frozen(one) for one in value]
+def _objects(values: list[Any]) -> Any:
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    return objects
 
 
-def _frozen(value: Any) -> Any:
+def _decoded(text: str) -> Any:
+    """Read a value; what an earlier version kept was a list as plain JSON has it, which knows fewer types."""
+    return decode(text) if text.startswith("{") else [_from_json(value) for value in json.loads(text)]
+
+
+def _from_json(value: Any) -> Any:
+    """Return lists as tuples, as the earlier version did; refuse a dict whose keys may not have been texts."""
     if isinstance(value, list):
-        return tuple(map(_frozen, value))
-    return {name: _frozen(one) for name, one in value.items()} if isinstance(value, dict) else value
+        return tuple(map(_from_json, value))
+    if not isinstance(value, dict):
+        return value
+    if lost := [key for key in value if _NOT_TEXT.fullmatch(key)]:
+        raise QueryError(
+            f"the checkpoint has a discretizer's dict with the key {lost[0]!r}, which an earlier version kept as text "
+            "whatever its type was. Use a new checkpoint."
+        )
+    return {key: _from_json(item) for key, item in value.items()}
+
+
+_NOT_TEXT = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?|true|false|null|NaN|-?Infinity")
+"""What plain JSON makes of keys that are no texts."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from muntin.arrow.frames.exact import Exact
 from muntin.arrow.frames.framing import Ended, Framing
 from muntin.arrow.frames.stretch import Flags, Slots, Stretch
+from muntin.errors import QueryError
 from muntin.kernels.frames.codes import BEGINS, ENDS_BEFORE, ENDS_WITH, delta_codes, session_codes, until_codes
 from muntin.kernels.frames.lasting import located
 from muntin.kernels.frames.runs import Runs, runs
@@ -151,46 +152,54 @@ class Whiles(Run):
 
 
 @dataclass(frozen=True)
-class Deltas(Run):
-    """Rows within a distance of their window's first."""
+class Compared(Run):
+    """A window that compares exact numbers, and keeps one of them of every key."""
 
     @property
     def slots(self) -> Slots:
-        """The open window's begin and first value."""
+        """The open window's begin and its number."""
         return {**super().slots, self.slot("known"): False, self.slot("value"): 0.0}
 
-    def _codes(self, stretch: Stretch) -> Any:
-        values, valid = stretch.values(self.columns[0])
-        values = values.astype(np.float64)
-        valid = valid & ~np.isnan(values)
-        state = (stretch.memory[self.slot(name)] for name in ("known", "value"))
-        new = stretch.new
-        return delta_codes(stretch.new_bounds, values[new], valid[new], *state, float(self.window.distance))
+    def _compared(self, stretch: Stretch, numbers: Exact, valid: Flags, limit: Any, kernel: Any, *function: int) -> Any:
+        """Mark new rows by a kernel: compiled, or as plain Python where 64 bits may not do."""
+        known, kept = (stretch.memory[self.slot(name)] for name in ("known", "value"))
+        state = numbers.from_state(kept, known)
+        values = numbers.values[stretch.new]
+        added = int(stretch.counts.max(initial=0)) if function == (0,) else 1
+        if numbers.fits(state, limit, added):
+            if numbers.unit is not None:
+                values, state = values.astype(np.int64), state.astype(np.int64)
+        else:
+            values, state, kernel = values.astype(object), state.astype(object), kernel.py_func
+        codes = kernel(stretch.new_bounds, values, valid[stretch.new], known, state, limit, *function)
+        try:
+            stretch.memory[self.slot("value")] = numbers.to_state(state)
+        except OverflowError as error:
+            raise QueryError(
+                f"window {self.window.label!r}: a sum leaves 64 bits. Cast the column to decimal."
+            ) from error
+        return codes
 
 
 @dataclass(frozen=True)
-class Untils(Run):
-    """Rows until an aggregate reaches a bound."""
-
-    @property
-    def slots(self) -> Slots:
-        """The open window's begin and its aggregate."""
-        return {**super().slots, self.slot("known"): False, self.slot("value"): 0.0}
+class Deltas(Compared):
+    """Rows within a distance of their window's first."""
 
     def _codes(self, stretch: Stretch) -> Any:
-        new = stretch.new
-        if self.columns:
-            values, valid = (array[new] for array in self._values(stretch))
-        else:
-            values, valid = np.ones(len(new)), np.ones(len(new), np.bool_)
-        state = (stretch.memory[self.slot(name)] for name in ("known", "value"))
-        function = {"max": 1, "min": 2}.get(self.window.function, 0)
-        return until_codes(stretch.new_bounds, values, valid, *state, function, float(self.window.bound))
+        numbers, valid = stretch.exact(self.columns[0])
+        return self._compared(stretch, numbers, valid, numbers.limit(self.window.distance, up=False), delta_codes)
 
-    def _values(self, stretch: Stretch) -> tuple[NDArray[Any], Flags]:
-        if self.window.function == "count":
-            column = stretch.rows.batch[self.columns[0]]
-            valid = np.asarray(column.is_valid().to_numpy(zero_copy_only=False))
-            return np.ones(len(valid)), valid
-        values, valid = stretch.values(self.columns[0])
-        return values.astype(np.float64), valid
+
+@dataclass(frozen=True)
+class Untils(Compared):
+    """Rows until an aggregate reaches a bound."""
+
+    def _codes(self, stretch: Stretch) -> Any:
+        function = self.window.function
+        if function == "count":
+            counted = np.ones(len(stretch.time), np.int64)
+            numbers, valid = Exact(counted, 1), stretch.valid(self.columns[0]) if self.columns else counted > 0
+        else:
+            numbers, valid = stretch.exact(self.columns[0])
+        limit = numbers.limit(self.window.bound, up=function != "min")
+        return self._compared(stretch, numbers, valid, limit, until_codes, {"max": 1, "min": 2}.get(function, 0))

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from muntin import names
 from muntin.arrow.batches import Rows
-from muntin.arrow.reducers import Arrays, mask, numbers
+from muntin.arrow.frames.exact import Exact
+from muntin.arrow.reducers import Arrays, numbers
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.kernels.frames.lasting import located
@@ -132,10 +133,18 @@ class Stretch:
         return before
 
     def values(self, column: str) -> tuple[NDArray[Any], Flags]:
-        """Give a watched column as numbers, and where it has one."""
+        """Give a watched column as numbers, and where it has one; decimals as doubles."""
         array = self.rows.batch[column]
-        valid = mask(array)
-        return numbers(array), np.ones(len(array), np.bool_) if valid is None else valid
+        values = Exact.of(array).doubles() if pa.types.is_decimal(array.type) else numbers(array)
+        return values, self.valid(column)
+
+    def exact(self, column: str) -> tuple[Exact, Flags]:
+        """Return a watched column as exact numbers, and where it has one."""
+        return Exact.of(self.rows.batch[column]), self.valid(column)
+
+    def valid(self, column: str) -> Flags:
+        """Return where a watched column has a value."""
+        return np.array(self.rows.batch[column].is_valid().to_numpy(zero_copy_only=False))
 
     def ends_of(self, hi: Longs, group: Longs) -> Longs:
         """Give the time of the item at which instances end, of the last row where there is none."""

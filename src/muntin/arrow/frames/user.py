@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pyarrow as pa
 
+from muntin.arrow.frames.checked_steps import step_loop
 from muntin.arrow.frames.framing import Ended, Framing
 from muntin.arrow.frames.stretch import Flags, Slots, Stretch
 from muntin.arrow.reducers import is_number
@@ -101,7 +101,7 @@ class Users(Framing):
         if are_plain and _is_plain(state) and getattr(discretizer, "compiled", len(stretch.new) >= WORTH_COMPILING):
             drive = _compiled(step, len(columns))
         if drive is not None:
-            arrays = [column.to_numpy(zero_copy_only=False) for column in columns]
+            arrays = [_widened(column.to_numpy(zero_copy_only=False)) for column in columns]
             try:
                 return Marks(*drive(state, stretch.time[items], *arrays))
             except Exception:  # of Numba, which knows less than Python; or of the step, which Python then tells
@@ -125,9 +125,15 @@ class Users(Framing):
     def _ending(self, stretch: Stretch, item: int, begun: list[int], ends: Any) -> list[int]:
         """Give the rows that ending windows began with; refuse what is not open, and what is out of turn."""
         if isinstance(ends, list | tuple | np.ndarray):
+            if strange := [row for row in ends if not _is_whole(row)]:
+                what = f"the discretizer ends a window that began with row {strange[0]!r}, which is no row's number,"
+                raise stretch.fail(self.window.label, item, what)
             rows = [int(row) for row in ends]
-            if missing := [row for row in rows if row not in begun]:
-                what = f"the discretizer ends a window that began with row {missing[0]}, which none did that is open,"
+            if missing := list(Counter(rows) - Counter(begun)):
+                row = missing[0]
+                what = f"the discretizer ends a window that began with row {row}, which none did that is open,"
+                if row in begun:
+                    what = f"the discretizer ends {rows.count(row)} windows that began with row {row}, too many,"
                 raise stretch.fail(self.window.label, item, what)
             if self.window.fifo and sorted(rows) != begun[: len(rows)]:
                 what = f"the discretizer ends windows of rows {rows} before that of row {begun[0]}, though fifo=True,"
@@ -140,7 +146,7 @@ class Users(Framing):
         return begun[:count]
 
     def _count(self, stretch: Stretch, item: int, given: Any, what: str) -> int:
-        if not isinstance(given, bool | np.bool_ | int | np.integer) or given < 0:
+        if not (isinstance(given, bool | np.bool_) or _is_whole(given)) or given < 0:
             raise stretch.fail(self.window.label, item, f"the discretizer says that {given!r} windows {what}")
         return int(given)
 
@@ -151,6 +157,10 @@ class Users(Framing):
 def _is_nothing(marks: Any) -> bool:
     """Tell whether nothing begins or ends."""
     return len(marks) == 0 if isinstance(marks, list | tuple | np.ndarray) else marks is not None and marks == 0
+
+
+def _is_whole(given: Any) -> bool:
+    return isinstance(given, int | np.integer) and not isinstance(given, bool)
 
 
 def _is_plain(state: Any) -> bool:
@@ -164,19 +174,9 @@ _REFUSED: set[Callable[..., Any]] = set()
 
 def _compiled(step: Callable[..., Any], columns: int) -> Callable[..., Any] | None:
     """Give a loop over rows that calls a step, compiled; None for a method, and if Numba has refused it before."""
-    return None if not isinstance(step, FunctionType) or step in _REFUSED else _loop(step, columns)
+    return None if not isinstance(step, FunctionType) or step in _REFUSED else step_loop(step, columns)
 
 
-@lru_cache(maxsize=64)
-def _loop(step: Callable[..., Any], columns: int) -> Callable[..., Any]:
-    names = [f"c{number}" for number in range(columns)]
-    text = f"""
-def loop({", ".join(["state", "time", *names])}):
-    begins, ends = np.zeros(len(time), np.int64), np.zeros(len(time), np.int64)
-    for row in range(len(time)):
-        state, begins[row], ends[row] = step({", ".join(["state", "time[row]", *(f"{name}[row]" for name in names)])})
-    return state, begins, ends
-"""
-    scope: dict[str, Any] = {"np": np, "step": numba.njit(step)}
-    exec(text, scope)  # noqa: S102 - our own text
-    return numba.njit(scope["loop"])  # type: ignore[no-any-return]
+def _widened(array: Any) -> Any:
+    """Return numbers in 64 bits, in which Python computes with them."""
+    return array.astype({"i": np.int64, "f": np.float64}.get(array.dtype.kind, array.dtype), copy=False)

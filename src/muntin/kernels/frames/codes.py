@@ -6,6 +6,7 @@ Every kernel goes on from what it kept of the rows of a key before these, and ke
 from __future__ import annotations
 
 import numpy as np
+from numba.extending import register_jitable
 
 from muntin.kernels.compiling import compiled
 
@@ -48,13 +49,13 @@ def session_codes(bounds, time, until, is_open, first, last, gap, longest, align
 
 @compiled
 def delta_codes(bounds, value, valid, is_known, first, distance):  # type: ignore[no-untyped-def]
-    """Mark rows whose value is further than a distance from that of the window's first row that has one."""
+    """Mark rows whose value is not within a distance of that of the window's first row that has one; NaN never is."""
     codes = np.full(len(value), BEGINS, np.int8)
     for group in range(len(bounds) - 1):
         for row in range(bounds[group], bounds[group + 1]):
             if not valid[row]:
                 continue
-            if is_known[group] and abs(value[row] - first[group]) > distance:
+            if is_known[group] and not abs(value[row] - first[group]) <= distance:
                 codes[row] |= ENDS_BEFORE
                 is_known[group] = False
             if not is_known[group]:
@@ -63,9 +64,18 @@ def delta_codes(bounds, value, valid, is_known, first, distance):  # type: ignor
     return codes
 
 
+@register_jitable
+def _replaces(value, total, function):  # type: ignore[no-untyped-def]
+    """Whether a value is greater than all so far, or less, where NaN is greatest."""
+    return not value <= total if function == 1 else value < total or total != total
+
+
 @compiled
-def until_codes(bounds, value, valid, is_known, total, function, bound):  # type: ignore[no-untyped-def]
-    """Mark rows at which an aggregate reaches a bound: 0 for a sum, 1 for the greatest, 2 for the least."""
+def until_codes(bounds, value, valid, is_known, total, bound, function):  # type: ignore[no-untyped-def]
+    """Mark rows at which an aggregate reaches a bound: 0 for a sum, 1 for the greatest, 2 for the least.
+
+    NaN is greater than all numbers.
+    """
     codes = np.full(len(value), BEGINS, np.int8)
     for group in range(len(bounds) - 1):
         for row in range(bounds[group], bounds[group + 1]):
@@ -74,14 +84,12 @@ def until_codes(bounds, value, valid, is_known, total, function, bound):  # type
                     total[group] = value[row]
                 elif function == 0:
                     total[group] += value[row]
-                elif function == 1:
-                    total[group] = max(total[group], value[row])
-                else:
-                    total[group] = min(total[group], value[row])
+                elif _replaces(value[row], total[group], function):
+                    total[group] = value[row]
                 is_known[group] = True
             if not is_known[group]:
                 continue
-            if (function == 2 and total[group] <= bound) or (function != 2 and total[group] >= bound):
+            if (function == 2 and total[group] <= bound) or (function != 2 and not total[group] < bound):
                 codes[row] |= ENDS_WITH
                 is_known[group] = False
     return codes

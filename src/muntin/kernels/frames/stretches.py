@@ -14,73 +14,58 @@ class Stretches(NamedTuple):
     """Instances that have items, by group and in order."""
 
     group: Longs
-    begin: Longs
-    """Where an instance begins, as a place."""
-    stop: Longs
+    step: Longs
+    """The number of the instance on its grid."""
     lo: Longs
     """Its first item."""
     hi: Longs
     """One past its last item."""
 
 
-def stretches(bounds, places, range, slide, offset, after, by) -> Stretches:  # type: ignore[no-untyped-def]
-    """Give the instances [offset + k·slide, … + range) that have items and end after one place and by another.
+def stretches(bounds: Longs, begun: Longs, ended: Longs, after: Longs, by: Longs) -> Stretches:
+    """Return the instances on a grid that have items, after the last ones given up to the last ones due.
 
-    Group g is the items bounds[g] to bounds[g + 1], whose places never fall; after and by are places of every group.
-    Whole numbers and floats both do.
+    Group g is the items bounds[g] to bounds[g + 1]. For each item, `begun` and `ended` are the last instances that
+    begin, and that end, at or before it: it lies in those between, and neither falls. `after` and `by` are numbers of
+    instances for every group.
 
-    >>> some = stretches(np.array([0, 3]), np.array([1, 5, 30]), 10, 5, 0, np.array([5]), np.array([35]))
-    >>> some.begin.tolist(), some.lo.tolist(), some.hi.tolist()
-    ([0, 5, 25], [0, 1, 2], [2, 2, 3])
+    >>> places = np.array([1, 5, 30])
+    >>> some = stretches(np.array([0, 3]), places // 5, (places - 10) // 5, np.array([-1]), np.array([5]))
+    >>> some.step.tolist(), some.lo.tolist(), some.hi.tolist()
+    ([0, 1, 5], [0, 1, 2], [2, 2, 3])
     """
-    kind = places.dtype.type
-    given = kind(range), kind(slide), kind(offset)
-    return Stretches(*_stretches(bounds, places, *given, after.astype(places.dtype), by.astype(places.dtype)))
+    return Stretches(*_stretches(bounds, begun, ended, after, by))
 
 
 @compiled
-def _stretches(bounds, places, length, slide, offset, after, by):  # type: ignore[no-untyped-def]
-    capacity = len(places) + 16
-    table, begin = np.empty((3, capacity), np.int64), np.empty(capacity, places.dtype)
+def _stretches(bounds, begun, ended, after, by):  # type: ignore[no-untyped-def]
+    capacity = len(begun) + 16
+    table = np.empty((4, capacity), np.int64)
     count = 0
     for g in range(len(bounds) - 1):
-        first, end = bounds[g], bounds[g + 1]
-        if first == end:
+        left, end = bounds[g], bounds[g + 1]
+        if left == end:
             continue
-        left = right = first
-        step = _following(max(after[g], places[first]), length, slide, offset)
-        while True:
-            a = offset + step * slide
-            stop = a + length
-            if stop > by[g]:
-                break
-            while left < end and places[left] < a:
+        right = left
+        step = max(after[g], ended[left]) + 1
+        while step <= by[g]:
+            while left < end and begun[left] < step:
                 left += 1
             if left == end:
                 break
-            if places[left] >= stop:  # a gap
-                step = max(step + 1, _following(places[left], length, slide, offset))
+            if ended[left] >= step:  # a gap
+                step = ended[left] + 1
                 continue
             right = max(left, right)
-            while right < end and places[right] < stop:
+            while right < end and ended[right] < step:
                 right += 1
             if count == capacity:
                 capacity *= 2
-                table, begin = _grown(table, capacity), _grown(begin.reshape(1, -1), capacity)[0]
-            table[0, count], table[1, count], table[2, count], begin[count] = g, left, right, a
+                table = _grown(table, capacity)
+            table[0, count], table[1, count], table[2, count], table[3, count] = g, step, left, right
             count += 1
             step += 1
-    begin = begin[:count]
-    return table[0, :count], begin, begin + length, table[1, :count], table[2, :count]
-
-
-@compiled
-def _following(place, length, slide, offset):  # type: ignore[no-untyped-def]
-    """Give the number of the first instance that ends after a place."""
-    step = np.int64((place - length - offset) // slide)
-    while offset + step * slide + length <= place:
-        step += 1
-    return step
+    return table[0, :count], table[1, :count], table[2, :count], table[3, :count]
 
 
 @compiled

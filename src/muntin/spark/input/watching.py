@@ -149,7 +149,7 @@ def _read(watch: Watch, label: str, given: T.DataType) -> Column:
                     f"window {label!r} takes {str(watch.column)!r} for a number, which is of type {kind}. "
                     "Use a numeric column."
                 )
-            return column.cast("double")
+            return column if isinstance(given, T.DecimalType) else column.cast("double")
     if not travels(given):
         raise QueryError(f"window {label!r} watches {str(watch.column)!r} of type {kind}, which Arrow does not carry.")
     return column

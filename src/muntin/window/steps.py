@@ -1,0 +1,84 @@
+"""Where instances of a measure begin and end, by their numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from muntin.window.kind import Longs
+
+EXACT = 2**53
+"""Up to here a double holds every whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The instances [offset + k·slide, … + range), whose lengths are whole multiples of a unit.
+
+    An edge is a whole number divided once, so it is the double nearest to what was written: 3 · 0.1 is 0.3. The end of
+    an instance equals the begin of the one that follows it, however far from 0 they are.
+
+    >>> steps = Steps.of(0.2, 0.1, 0)
+    >>> steps.begin(3), steps.stop(1), steps.begun(np.array([0.25, 0.3])).tolist()
+    (0.3, 0.3, [2, 3])
+    """
+
+    range: int
+    slide: int
+    offset: int
+    unit: int
+    """How many of the lengths' unit make 1."""
+
+    @staticmethod
+    def of(range: float, slide: float, offset: float) -> Steps:
+        """Read lengths as the decimals that people write."""
+        lengths = [Fraction(str(length)) for length in (range, slide, offset)]
+        unit = lcm(*(length.denominator for length in lengths))
+        return Steps(*(int(length * unit) for length in lengths), unit)
+
+    def begin(self, step: Any) -> Any:
+        """Return where an instance begins, or each of several."""
+        return self._edge(step, self.offset)
+
+    def stop(self, step: Any) -> Any:
+        """Return where an instance ends, or each of several."""
+        return self._edge(step, self.offset + self.range)
+
+    def begun(self, places: NDArray[Any]) -> Longs:
+        """Return the last instance that begins at or before each place."""
+        return self._latest(places, self.offset)
+
+    def ended(self, places: NDArray[Any]) -> Longs:
+        """Return the last instance that ends at or before each place."""
+        return self._latest(places, self.offset + self.range)
+
+    def _edge(self, step: Any, shift: int) -> Any:
+        if isinstance(step, np.ndarray) and not self._is_small(step, shift):
+            step = step.astype(object)
+        place = step * self.slide + shift
+        if self.unit == 1:
+            return place
+        edge = place / self.unit
+        return edge.astype(np.float64) if isinstance(edge, np.ndarray) else edge
+
+    def _latest(self, places: NDArray[Any], shift: int) -> Longs:
+        if self.unit == 1:
+            return np.asarray((np.floor(places).astype(np.int64) - shift) // self.slide)
+        steps = np.floor((places - shift / self.unit) / (self.slide / self.unit)).astype(np.int64)
+        while (is_late := self._edge(steps, shift) > places).any():
+            steps -= is_late
+        while (is_early := self._edge(steps + 1, shift) <= places).any():
+            steps += is_early
+        return steps
+
+    def _is_small(self, steps: Longs, shift: int) -> bool:
+        """Whether 64 bits hold edges in units, and doubles too where they are divided."""
+        if not len(steps):
+            return True
+        furthest = max(abs(int(steps.min())), abs(int(steps.max()))) * self.slide + abs(shift)
+        return furthest < (2**63 if self.unit == 1 else EXACT) and self.unit < EXACT
