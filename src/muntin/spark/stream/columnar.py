@@ -23,7 +23,7 @@ from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.late_rows import LateJob, late_step, unpacked_beside
 from muntin.arrow.state.packing import Packing, bucket_labels, counting, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
-from muntin.changes import Change
+from muntin.changes import Change, DamagedError
 from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
@@ -205,7 +205,7 @@ class Buckets(StatefulProcessor):
         """Take what the source and the registry have sent."""
         for timer in self.handle.listTimers():
             self.handle.deleteTimer(timer)
-        return self._stepped(key, _news(rows), timerValues)
+        return self._stepped(key, _news(rows, self.registry), timerValues)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Hear that the watermark has moved on."""
@@ -262,7 +262,7 @@ def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
     }
 
 
-def _news(rows: Iterable[Row]) -> News:
+def _news(rows: Iterable[Row], registry: WindowRegistry | None) -> News:
     """Read what came for a bucket."""
     slices: list[bytes] = []
     changes: list[Change] = []
@@ -270,7 +270,7 @@ def _news(rows: Iterable[Row]) -> News:
     latest = -FOREVER
     for row in rows:
         if row[names.CHANGE] is not None:
-            changes.append(Change.from_json(row[names.CHANGE]))
+            changes.append(_change(row[names.CHANGE], registry))
             continue
         latest = max(latest, row[names.LATEST])
         if row[names.DATA]:
@@ -278,6 +278,16 @@ def _news(rows: Iterable[Row]) -> News:
             grids.add(row[names.GRIDS])
     cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
     return News(tuple(slices), latest, tuple(changes), cut)
+
+
+def _change(text: str, registry: WindowRegistry | None) -> Change:
+    """Read a change; of a damaged one, the registry names the file and marks its number as used."""
+    try:
+        return Change.from_json(text)
+    except DamagedError:
+        if registry is not None:
+            registry.changes()
+        raise
 
 
 def query_id() -> str:
