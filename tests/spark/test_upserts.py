@@ -223,7 +223,7 @@ def test_no_key_of_the_query_may_be_left_out(spark: SparkSession, tmp_path: Path
     for by, problem in (("n", "lacks 'k', a key of the query"), (["k", "n"], "by='n' is a result")):
         with pytest.raises(mt.QueryError, match=problem):
             mt.UpsertTable(tmp_path / "table", by=by).write(rows, 0)
-    with pytest.raises(mt.QueryError, match="needs column 'k'"):
+    with pytest.raises(mt.QueryError, match=r"the query's 'k' has another name now\. Name all keys with by="):
         mt.UpsertTable(tmp_path / "table").write(rows.withColumnRenamed("k", "key"), 0)
 
 
@@ -240,7 +240,11 @@ def test_columns_may_come_and_go_but_not_change_names(spark: SparkSession, tmp_p
     assert current(table, spark) == wanted
     table.write(instances(spark, "'d' k, 4 n"), 3)
     table.compact(spark)
+    assert [file.stem for file in (table.path / "_schemas").iterdir()] == [f"{2:012d}"]
     assert current(table, spark) == [*wanted, ("d", 4, None)]
+    table.write(instances(spark, "'d' k, 5 n"), 4)
+    table.compact(spark)
+    assert current(table, spark) == [*wanted, ("d", 5, None)]
 
 
 def test_folders_of_earlier_versions_are_read(spark: SparkSession, tmp_path: Path) -> None:
@@ -290,7 +294,10 @@ def test_a_folder_that_anybody_reads_keeps_its_names(spark: SparkSession, tmp_pa
     folder.write(described(instances(spark, "'a' k, 1 n"), Origins(("k",), ("n",))), 0)
     with pytest.raises(mt.QueryError, match="has 'n', and this micro-batch has 'total' instead"):
         folder.write(described(instances(spark, "'a' k, 1 total"), Origins(("k",), ("total",))), 1)
-    folder.write(instances(spark, "'a' k, 1 n, 2 more"), 1)
+    folder.write(instances(spark, "'a' k, 1 n, 2 more", "'b' k, 1 n, 2 more"), 1)
+    assert current(mt.UpsertTable(folder.path, by="k"), spark) == [("a", 1, 2), ("b", 1, 2)]
+    with pytest.raises(mt.QueryError, match="has 2 rows with the same"):
+        mt.UpsertTable(folder.path).read(spark)
     sink = FolderSink(str(tmp_path / "output"), "csv", LocalFiles())
     sink(instances(spark, "'a' k, 1 n"), 0)
     with pytest.raises(mt.QueryError, match="has 'n', and this micro-batch has 'total' instead"):

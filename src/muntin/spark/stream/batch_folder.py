@@ -103,7 +103,7 @@ class BatchFolder:
         for name in files.list(temporary):
             if name.endswith(".parquet"):
                 files.move(f"{temporary}/{name}", f"{folders[-1]}/{name}")
-        outdated = (schemas.file(number) for number in schemas.numbers() if number < old[-1])
+        outdated = [schemas.file(number) for number in schemas.numbers() if number <= old[-1]][:-1]
         for place in (*before, *folders[:-1], *outdated, temporary):
             files.remove(place)
 
@@ -153,23 +153,25 @@ class BatchFolder:
             schema = schemas.at(alike[0]) or self._inferred(spark, files, alike, keys or RESERVED)
             parts.append((schema, alike))
         known = parts[-1][0].keys
-        if keys and known and set(keys) != set(known):
+        if not known:
+            return [(self._inferred(spark, files, batches, keys or RESERVED), tuple(batches))]
+        if keys and set(keys) != set(known):
             raise QueryError(
                 f"folder {self.place} has the keys {listed(known)}, and by= makes them {listed(keys)}. Leave by= out."
             )
         return parts
 
     def _inferred(self, spark: SparkSession, files: Files, batches: Sequence[int], keys: Sequence[str]) -> BatchSchema:
-        """Return the schema of micro-batches that were written before schemas were recorded."""
+        """Return the schema of micro-batches that were written without keys, or before schemas were recorded."""
         newest = self._columns(spark, batches[-1:])
         if not keys:
             return BatchSchema.plain(newest)
         every = self._columns(spark, batches)
         if gone := [name for name in (*every.names, *keys) if name not in newest.names]:
             raise QueryError(
-                f"folder {self.place} was written by an earlier version, and its newest micro-batch has no column "
-                f"{gone[0]!r}: what it is called now is not known. Read the files with spark.read.parquet, "
-                "and write to another folder."
+                f"folder {self.place} has no schemas with keys, and its newest micro-batch has no column {gone[0]!r}: "
+                "what it is called now is not known. Read the files with spark.read.parquet, and write to another "
+                "folder."
             )
         schema = BatchSchema(T.StructType([every[name] for name in newest.names]), tuple(keys))
         if not files.exists(f"{self.place}/{COMPACTED}"):  # where a compaction was interrupted, rows are there twice
@@ -186,7 +188,7 @@ class BatchFolder:
             columns = (F.col(quoted(name)).alias(names.get(name, name)) for name in schema.columns.names)
             frames.append(self._read(spark, batches, schema.columns).select(*columns, BATCH))
         rows = reduce(lambda newer, older: newer.unionByName(older, allowMissingColumns=True), frames)
-        return rows, newest.keys or RESERVED
+        return rows, newest.keys
 
     def _columns(self, spark: SparkSession, batches: Sequence[int]) -> T.StructType:
         """Return all columns that the files of micro-batches have."""

@@ -43,14 +43,16 @@ class MergedTable:
         written = json.dumps({"keys": list(keys), "columns": rows.columns})
         self._create(spark, rows.schema, {OWNER: query, COLUMNS: written})
         properties = {row["key"]: row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
-        self._check_columns(spark.table(self.name).columns, rows.columns, keys, properties)
-        newest = self._newest(spark)
+        there = spark.table(self.name).columns
+        newest = self._newest(spark) if BATCH in there else None
         check_owner("table", self.name, properties.get(OWNER, ""), newest, query, batch)
-        self._set(spark, properties, {COLUMNS: written} | ({OWNER: query} if query else {}))
+        before = _NOTHING if newest is None else properties.get(COLUMNS, _NOTHING)
+        self._check_columns(there, rows.columns, keys, **json.loads(before))
         numbered = rows.withColumn(BATCH, F.lit(batch).cast("long")).persist()
         try:
             # All rows are computed, also where they are left out: the query's state is committed by computing them.
             count = check_unique(numbered, keys, f"micro-batch {batch} for table {self.name}")
+            self._set(spark, properties, {COLUMNS: written} | ({OWNER: query} if query else {}))
             if count and (newest is None or batch > newest):
                 with _viewed(numbered) as view:
                     spark.sql(self._merging(view, numbered, keys))
@@ -87,18 +89,16 @@ class MergedTable:
             spark.sql(f"ALTER TABLE {self.name} SET TBLPROPERTIES ({_listed(changed)})")
 
     def _check_columns(
-        self, there: Sequence[str], given: Sequence[str], keys: Sequence[str], properties: Mapping[str, str]
+        self, there: Sequence[str], given: Sequence[str], by: Sequence[str], keys: Sequence[str], columns: Sequence[str]
     ) -> None:
         """Refuse other keys than before, and columns whose old values would stay beside new ones."""
-        before = json.loads(properties.get(COLUMNS, '{"keys": [], "columns": []}'))
-        renamed = [key for key in before["keys"] if key not in there]
-        if before["keys"] and not renamed and set(before["keys"]) != set(keys):
+        if keys and set(keys) <= set(there) and set(keys) != set(by):
             raise QueryError(
-                f"table {self.name} has the keys {listed(before['keys'])}, and this micro-batch {listed(keys)}. "
+                f"table {self.name} has the keys {listed(keys)}, and this micro-batch {listed(by)}. "
                 "Use the same keys, or another table."
             )
         missing = [name for name in (*given, BATCH) if name not in there]
-        gone = [name for name in before["columns"] if name in there and name not in given]
+        gone = [name for name in columns if name in there and name not in given]
         alter = f"ALTER TABLE {self.name}"
         if missing and gone:
             old, new = quoted(gone[0]), quoted(missing[0])
@@ -137,6 +137,7 @@ class MergedTable:
 
 
 _NUMBER = T.StructField(BATCH, T.LongType())
+_NOTHING = '{"keys": [], "columns": []}'
 
 
 def _listed(properties: Mapping[str, str]) -> str:

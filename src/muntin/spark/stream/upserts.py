@@ -84,6 +84,11 @@ class UpsertTable:
         """Return the columns that tell instances apart; refuse to leave out a key of the query."""
         origins = origins_of(schema)
         keys = self.by or origins.keys
+        if not self.by and (unknown := [key for key in keys if key not in schema.names]):
+            raise QueryError(
+                f"{self!r} does not know its keys: the query's {unknown[0]!r} has another name now. "
+                "Name all keys with by=."
+            )
         if missing := [key for key in (*RESERVED, *keys) if key not in schema.names]:
             raise QueryError(f"{self!r} needs column {missing[0]!r}. There are {', '.join(map(repr, schema.names))}.")
         if lacking := [key for key in origins.keys if key in schema.names and key not in keys]:

@@ -97,6 +97,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    server: _Server
     body: Callable[[], str]
 
     def do_GET(self) -> None:
@@ -122,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _is_for_us(self) -> bool:
         """Whether a request to a server on loopback names it so: a name of a web page could lead here, too."""
         host = self.headers.get("Host")
-        return host is None or not _is_loopback(str(self.server.server_address[0])) or _is_loopback(host)
+        return host is None or not _is_loopback(self.server.socket.getsockname()[0]) or _is_loopback(host)
 
     def end_headers(self) -> None:
         """Let no browser guess what an answer is."""
