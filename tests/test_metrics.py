@@ -5,24 +5,30 @@ from __future__ import annotations
 import json
 import logging
 import re
+import socket
+import threading
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
+from pyspark.sql.streaming.listener import StreamingQueryListener
 
 import muntin as mt
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream import STREAM_NATIVE, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
+from muntin.spark.stream.metrics import serving
 from muntin.spark.stream.metrics.counting import ENDED, Counts
 from muntin.spark.stream.metrics.families import FAMILIES
-from muntin.spark.stream.metrics.serving import Endpoint
+from muntin.spark.stream.metrics.serving import CONNECTIONS, Endpoint
 from muntin.spark.stream.metrics.telling import log_batch, log_end, log_start
 from muntin.spark.stream.progress import OperatorState, Progress
 from muntin.spark.telling import log_plan
@@ -167,6 +173,116 @@ def test_the_endpoint_serves_metrics_and_nothing_else() -> None:
         endpoint.close()
     with pytest.raises(urllib.error.URLError):
         fetched(endpoint.url)
+
+
+def port_of(endpoint: Endpoint) -> int:
+    return int(endpoint.url.split(":")[2].split("/")[0])
+
+
+def half_open(endpoint: Endpoint) -> socket.socket:
+    """Begin a request that never ends."""
+    client = socket.create_connection(("127.0.0.1", port_of(endpoint)), timeout=300)
+    client.sendall(b"GET /metrics HTTP/1.0\r\n")
+    return client
+
+
+def answered(endpoint: Endpoint, request: bytes) -> tuple[bytes, bytes]:
+    """Return the head and the body of an answer."""
+    with socket.create_connection(("127.0.0.1", port_of(endpoint)), timeout=300) as client:
+        client.sendall(request)
+        head, _, body = b"".join(iter(lambda: client.recv(4096), b"")).partition(b"\r\n\r\n")
+        return head, body
+
+
+def connection_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    endpoint = Endpoint("127.0.0.1", 0, lambda: "muntin 1\n")
+    yield endpoint
+    endpoint.close()
+
+
+class Session:
+    """A session that can be stopped, and lets listeners be told of queries."""
+
+    def __init__(self) -> None:
+        self.sparkContext = self.streams = self
+        self.listeners: list[StreamingQueryListener] = []
+        self._jsc: Session | None = self
+        self.addListener = self.listeners.append
+
+    def sc(self) -> Session:
+        return self
+
+    def isStopped(self) -> bool:  # noqa: N802 - Spark's name
+        return False
+
+    def stop(self) -> None:
+        self._jsc = None
+
+
+def test_queries_end_with_their_session() -> None:
+    """Spark tells listeners of no end when a session is stopped."""
+    spark = Session()
+    listening = mt.listen(spark)  # type: ignore[arg-type]
+    spark.listeners[0].onQueryStarted(SimpleNamespace(id="1", name="sales"))  # type: ignore[arg-type]
+    assert values(listening.text())["muntin_query_up"] == 1
+    spark.stop()
+    assert values(listening.text())["muntin_query_up"] == 0
+
+
+def test_half_open_requests_hold_few_threads_and_end_with_the_endpoint() -> None:
+    endpoint = Endpoint("127.0.0.1", 0, str)
+    clients = [half_open(endpoint) for _ in range(CONNECTIONS + 20)]
+    for client in clients[CONNECTIONS:]:
+        assert client.recv(1) == b"", "more are served at once than there should be"
+    assert len(connection_threads()) <= CONNECTIONS
+    endpoint.close()
+    for client in clients:
+        assert client.recv(1) == b""
+        client.close()
+    for thread in connection_threads():
+        thread.join(300)
+        assert not thread.is_alive()
+
+
+def test_a_request_must_end_soon(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "SECONDS", 0.0)
+    with half_open(endpoint) as client:
+        assert client.recv(1) == b""
+
+
+def test_answers_say_no_versions_and_are_not_guessed_at(endpoint: Endpoint) -> None:
+    for request in (b"GET /metrics", b"GET /other", b"HEAD /metrics", b"POST /metrics"):
+        head, _ = answered(endpoint, request + b" HTTP/1.0\r\n\r\n")
+        assert b"\r\nServer: muntin\r\n" in head
+        assert b"\r\nX-Content-Type-Options: nosniff" in head
+
+
+def test_head_has_the_headers_alone(endpoint: Endpoint) -> None:
+    head, body = answered(endpoint, b"HEAD /metrics HTTP/1.0\r\n\r\n")
+    assert head.startswith(b"HTTP/1.0 200 ")
+    assert b"Content-Length: 9" in head
+    assert body == b""
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:9464", 200),
+        ("localhost", 200),
+        ("[::1]:9464", 200),
+        ("evil.example:9464", 403),
+        ("127.0.0.1.x", 403),
+    ],
+)
+def test_on_loopback_other_hosts_are_refused(endpoint: Endpoint, host: str, status: int) -> None:
+    """A web page whose name leads to this machine would otherwise read the metrics."""
+    head, _ = answered(endpoint, f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    assert head.startswith(f"HTTP/1.0 {status} ".encode())
 
 
 def test_a_micro_batch_warns_once_of_late_rows(caplog: pytest.LogCaptureFixture) -> None:

@@ -109,6 +109,32 @@ def test_numbers_and_columns_are_told(lake: Lake, tmp_path: Path) -> None:
     assert [tuple(row) for row in table.read(lake.spark).collect()] == [("w", 1, None, 7, 1)]
 
 
+def test_a_table_keeps_its_keys_and_columns(lake: Lake, tmp_path: Path) -> None:
+    """A value that is no longer written would otherwise stay beside newer ones, and a missing key merges rows."""
+    table = mt.UpsertTable(lake.table(tmp_path), format=lake.format)
+    rows = lake.spark.sql("SELECT 'w' window_id, 1 window, k, 7 n FROM VALUES ('a'), ('b') AS keys (k)")
+    with pytest.raises(mt.QueryError, match=r"has 2 rows with the same 'window_id', 'window'.*Name all keys"):
+        table.write(rows, 0)
+    with pytest.raises(mt.QueryError, match="has no rows yet"):
+        table.read(lake.spark)
+    name = lake.table(tmp_path)
+    keyed = mt.UpsertTable(name, by="k", format=lake.format)
+    keyed.write(rows, 0)
+    renamed = rows.withColumnRenamed("n", "total")
+    with pytest.raises(mt.QueryError, match=r"rename it with ALTER TABLE .* RENAME COLUMN `n` TO `total`"):
+        keyed.write(renamed, 1)
+    lake.spark.sql(f"ALTER TABLE {name} ADD COLUMN total INT")
+    with pytest.raises(mt.QueryError, match=r"no column 'n'.* Remove it with ALTER TABLE .* DROP COLUMN `n`"):
+        keyed.write(renamed, 1)
+    with pytest.raises(mt.QueryError, match=r"has the keys .*'k', and this micro-batch 'window_id', 'window'\."):
+        mt.UpsertTable(name, format=lake.format).write(rows.where("k = 'a'"), 1)
+    keyed.write(rows, 1)
+    assert sorted(tuple(row) for row in keyed.read(lake.spark).collect()) == [
+        ("w", 1, "a", 7, None),
+        ("w", 1, "b", 7, None),
+    ]
+
+
 def test_history_tables_are_batch_input(lake: Lake, replay: Replay) -> None:
     name = lake.table(replay.folder)
     replay.batch.writeTo(name).using(lake.format).create()

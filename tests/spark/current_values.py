@@ -31,9 +31,9 @@ def plain(replay: Replay) -> Values:
     return by_instance(named[0].union(named[1]).collect())
 
 
-def run(replay: Replay, write: Write, checkpoint: str) -> None:
+def run(replay: Replay, write: Write, checkpoint: str, **changes: Any) -> None:
     """Run the query over what it has not read yet, from a checkpoint."""
-    out = mt.aggregate(replay.stream, **ASKED, output="update", watermark="10 min", strategy="expand")
+    out = mt.aggregate(replay.stream, **ASKED | changes, output="update", watermark="10 min", strategy="expand")
     writer = out.writeStream.outputMode("update").foreachBatch(write)
     writer = writer.option("checkpointLocation", str(replay.folder / checkpoint)).trigger(availableNow=True)
     patiently(writer.start, to_the_end)

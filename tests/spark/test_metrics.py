@@ -98,6 +98,49 @@ def test_figures_mean_the_same_for_all_shapes(replay: Replay, shape: Any, caplog
     assert caplog.text.count("came too late") == 2
 
 
+BALANCED = [
+    events((1, "a", 1), (2, "b", 2), (100, "a", 3)),
+    events((101, "a", 4), (4, "b", 5)),
+    events((3, "a", 6), (15, "b", 7), (99, "b", 8), (10**10, "a", 9), (500, "a", 10)),
+]
+"""By the watermark 95, two rows come too late, each a group. One is ahead of the clock, and the last one stays open."""
+BALANCES = [
+    ("expand", False, False),
+    ("chain", False, False),
+    *((shape, late_rows, False) for shape in ("columnar", "distinct", "ordered") for late_rows in (False, True)),
+    *((shape, late_rows, True) for shape in ("columnar", "ordered") for late_rows in (False, True)),
+]
+IN_CI = (("chain", False, False), ("ordered", True, False))
+
+
+@pytest.mark.parametrize(
+    ("shape", "late_rows", "registered"),
+    [one if one in IN_CI else pytest.param(*one, marks=pytest.mark.long) for one in BALANCES],
+)
+def test_every_row_counts_or_is_late_or_ahead(replay: Replay, shape: Any, late_rows: bool, registered: bool) -> None:
+    feed = Replay(replay.spark, replay.folder / "balanced").add(*BALANCED)
+    windows: Any = ["10 s"]
+    if registered:
+        windows = mt.WindowRegistry(replay.folder / "windows")
+        windows.add("10 s")
+    aggregate = mt.count_distinct("v") if shape == "distinct" else mt.count()
+    out = mt.aggregate(
+        *(feed.stream, "ts", "k", windows, aggregate.alias("n")),
+        watermark="5 seconds",
+        future="1 day",
+        strategy=shape,
+        late_rows=late_rows,
+    )
+    result = feed.write(out)
+    progress = result.progress
+    counted = result.rows.agg(F.sum("n")).collect()[0][0]
+    late = progress.late_groups if progress.missed is None else progress.missed
+    assert (counted, late, progress.future) == (6, 2, 1)
+    if late_rows:
+        assert result.rows.where("late_row IS NOT NULL").count() == late
+    assert progress.rows_in == counted + late + progress.future + 1  # the row at 500 stays open
+
+
 def _samples(text: str, family: str) -> list[Any]:
     return parsed(text)[family].samples if family in parsed(text) else []
 

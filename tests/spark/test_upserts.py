@@ -13,8 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.cli.queries.writing import FolderSink
+from muntin.files import LocalFiles
+from muntin.spark.input.origins import Origins, described
+from muntin.spark.stream.batch_folder import BatchFolder
 from tests.spark.current_values import plain, run, values
-from tests.spark.streams import Replay, events
+from tests.spark.streams import Replay, by_instance, events
 
 ARRIVING = [
     events((71, "a", 1), (75, "b", 2), (83, "a", 4)),
@@ -159,3 +163,142 @@ def test_paths_that_are_no_folders_are_refused(tmp_path: Path) -> None:
     for path, problem in ((tmp_path / "file", "is a file"), ("file://host/table", "on another file system")):
         with pytest.raises(mt.QueryError, match=problem):
             mt.UpsertTable(path)
+
+
+def test_a_renamed_result_keeps_its_values(replay: Replay) -> None:
+    table = mt.UpsertTable(replay.folder / "table")
+    run(replay, table.write, "checkpoint")
+    replay.add(events((205, "a", 7)), events((206, "b", 9)))
+    key, aggregates = F.col("k").alias("key"), [mt.sum("v").alias("total"), mt.max("v").alias("sum_v")]
+    run(replay, table.write, "checkpoint", by=key, aggregates=aggregates)  # one name is that of another result before
+    wanted = plain(replay)
+    for _ in range(2):
+        rows = table.read(replay.spark)
+        assert rows.columns == ["window_id", "window", "key", "total", "sum_v"]
+        assert by_instance(rows.collect(), ["key"]) == wanted
+        mt.UpsertTable(table.path).compact(replay.spark)
+    assert len(list(table.path.glob("muntin_batch=*"))) == 2
+
+
+def test_the_keys_are_those_of_the_query(replay: Replay) -> None:
+    table = mt.UpsertTable(replay.folder / "table")
+    run(replay, table.write, "checkpoint")
+    assert values(table, replay.spark) == plain(replay)
+    table.compact(replay.spark)
+    assert values(table, replay.spark) == plain(replay)
+
+
+def instances(spark: SparkSession, *values: str) -> DataFrame:
+    """Return rows of one window with the columns that are named in SQL."""
+    return spark.sql(" UNION ALL ".join(f"SELECT 'w' window_id, 1 window, {value}" for value in values))
+
+
+def current(table: mt.UpsertTable, spark: SparkSession) -> list[tuple[Any, ...]]:
+    """Return the rows of a table without the window, in the order of their keys."""
+    return sorted(tuple(row)[2:] for row in table.read(spark).collect())
+
+
+def write_as_before(rows: DataFrame, folder: Path, batch: int) -> None:
+    """Write a micro-batch as versions did that kept no schemas."""
+    rows.write.parquet(str(folder / f"muntin_batch={batch:012d}"))
+
+
+def test_rows_that_share_their_keys_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    table = mt.UpsertTable(tmp_path / "table")
+    with pytest.raises(mt.QueryError, match=r"has 2 rows with the same 'window_id', 'window'.*Name all keys"):
+        table.write(instances(spark, "'a' k, 1 n", "'b' k, 2 n"), 0)
+    with pytest.raises(mt.QueryError, match="has no rows yet"):
+        table.read(spark)
+    keyed = mt.UpsertTable(tmp_path / "table", by="k")
+    keyed.write(instances(spark, "'a' k, 1 n", "'b' k, 2 n"), 0)
+    assert current(table, spark) == [("a", 1), ("b", 2)], "the table knows its keys"
+    with pytest.raises(mt.QueryError, match=r"has the keys 'window_id', 'window', 'k'.*Leave by= out"):
+        mt.UpsertTable(tmp_path / "table", by="n").read(spark)
+    with pytest.raises(mt.QueryError, match=r"has the keys .*'k', and this micro-batch 'window_id', 'window'\."):
+        table.write(instances(spark, "'a' k, 1 n"), 1)
+
+
+def test_no_key_of_the_query_may_be_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    rows = described(instances(spark, "'a' k, 1 n"), Origins(("k",), ("n",)))
+    for by, problem in (("n", "lacks 'k', a key of the query"), (["k", "n"], "by='n' is a result")):
+        with pytest.raises(mt.QueryError, match=problem):
+            mt.UpsertTable(tmp_path / "table", by=by).write(rows, 0)
+    with pytest.raises(mt.QueryError, match=r"the query's 'k' has another name now\. Name all keys with by="):
+        mt.UpsertTable(tmp_path / "table").write(rows.withColumnRenamed("k", "key"), 0)
+
+
+def test_columns_may_come_and_go_but_not_change_names(spark: SparkSession, tmp_path: Path) -> None:
+    """Names are all that is known of rows that were made by hand."""
+    table = mt.UpsertTable(tmp_path / "table", by="k")
+    table.write(instances(spark, "'a' k, 1 n", "'b' k, 1 n", "'c' k, 1 n"), 0)
+    table.write(instances(spark, "'b' k, 2 n, 2 m", "'c' k, 2 n, 2 m"), 1)
+    table.write(instances(spark, "'c' k, 3 n"), 2)
+    for columns, problem in (("3 x", "has 'n', and this micro-batch has 'x' instead"), ("3L n", "'n' .* was int")):
+        with pytest.raises(mt.QueryError, match=problem):
+            table.write(instances(spark, f"'c' k, {columns}"), 3)
+    wanted = [("a", 1, None), ("b", 2, 2), ("c", 3, None)]
+    assert current(table, spark) == wanted
+    table.write(instances(spark, "'d' k, 4 n"), 3)
+    table.compact(spark)
+    assert [file.stem for file in (table.path / "_schemas").iterdir()] == [f"{2:012d}"]
+    assert current(table, spark) == [*wanted, ("d", 4, None)]
+    table.write(instances(spark, "'d' k, 5 n"), 4)
+    table.compact(spark)
+    assert current(table, spark) == [*wanted, ("d", 5, None)]
+
+
+def test_folders_of_earlier_versions_are_read(spark: SparkSession, tmp_path: Path) -> None:
+    write_as_before(instances(spark, "'a' k, 1 n", "'b' k, 1 n"), tmp_path, 0)
+    write_as_before(instances(spark, "'b' k, 2 n", "'c' k, 2 n"), tmp_path, 1)
+    with pytest.raises(mt.QueryError, match="has 2 rows with the same 'window_id', 'window'"):
+        mt.UpsertTable(tmp_path).read(spark)
+    table = mt.UpsertTable(tmp_path, by="k")
+    assert current(table, spark) == [("a", 1), ("b", 2), ("c", 2)]
+    table.write(described(instances(spark, "'c' k, 3 n"), Origins(("k",), ("n",))), 2)
+    mt.UpsertTable(tmp_path).compact(spark)
+    assert current(table, spark) == [("a", 1), ("b", 2), ("c", 3)]
+
+
+def test_renamed_columns_of_earlier_versions_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    write_as_before(instances(spark, "'a' k, 1 n"), tmp_path, 0)
+    write_as_before(instances(spark, "'b' k, 2 total"), tmp_path, 1)
+    write_as_before(instances(spark, "'b' k, 3 total"), tmp_path, 2)
+    table = mt.UpsertTable(tmp_path, by="k")
+    before = sorted(tmp_path.rglob("*.parquet"))
+    calls: list[Callable[[], object]] = [
+        lambda: table.read(spark),
+        lambda: table.write(instances(spark, "'b' k, 4 total"), 3),
+        lambda: table.compact(spark),
+    ]
+    for call in calls:
+        with pytest.raises(mt.QueryError, match=r"newest micro-batch has no column 'n': what it is called now"):
+            call()
+    assert sorted(tmp_path.rglob("*.parquet")) == before
+
+
+def test_a_compaction_removes_nothing_that_it_has_not_written(spark: SparkSession, tmp_path: Path) -> None:
+    table = mt.UpsertTable(tmp_path, by="k")
+    for batch in range(3):
+        table.write(instances(spark, f"'a' k, {batch} n"), batch)
+    more = instances(spark, "'b' k, 7 n, 7 more")
+    more.write.mode("append").parquet(str(tmp_path / "muntin_batch=000000000000"))
+    before = sorted(tmp_path.glob("muntin_batch=*/*.parquet"))
+    with pytest.raises(mt.QueryError, match=r"have the column 'more'.*Nothing was removed"):
+        table.compact(spark)
+    assert sorted(tmp_path.glob("muntin_batch=*/*.parquet")) == before
+
+
+def test_a_folder_that_anybody_reads_keeps_its_names(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark's reader would not know that a column has another name since."""
+    folder = BatchFolder(tmp_path / "folder")
+    folder.write(described(instances(spark, "'a' k, 1 n"), Origins(("k",), ("n",))), 0)
+    with pytest.raises(mt.QueryError, match="has 'n', and this micro-batch has 'total' instead"):
+        folder.write(described(instances(spark, "'a' k, 1 total"), Origins(("k",), ("total",))), 1)
+    folder.write(instances(spark, "'a' k, 1 n, 2 more", "'b' k, 1 n, 2 more"), 1)
+    assert current(mt.UpsertTable(folder.path, by="k"), spark) == [("a", 1, 2), ("b", 1, 2)]
+    with pytest.raises(mt.QueryError, match="has 2 rows with the same"):
+        mt.UpsertTable(folder.path).read(spark)
+    sink = FolderSink(str(tmp_path / "output"), "csv", LocalFiles())
+    sink(instances(spark, "'a' k, 1 n"), 0)
+    with pytest.raises(mt.QueryError, match="has 'n', and this micro-batch has 'total' instead"):
+        sink(instances(spark, "'a' k, 1 total"), 1)

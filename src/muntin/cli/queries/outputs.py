@@ -20,10 +20,13 @@ QUERY = "_query"
 BATCH = "muntin_batch"
 """The partition column that the number of a micro-batch is kept in."""
 
+SCHEMAS = "_schemas"
+"""The folder of the schemas of micro-batches."""
+
 _HERE = LocalFiles()
 _LONGEST = 100
 _UNSAFE = re.compile(r"[^\w.-]+")
-_RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{BATCH}=\d+|\..*\.crc")
+_RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{SCHEMAS}|{BATCH}=\d+|\..*\.crc")
 """What Spark and Muntin put into the folder of a result."""
 
 

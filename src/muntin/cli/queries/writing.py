@@ -12,6 +12,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 from muntin.cli.queries.outputs import BATCH, QUERY
 from muntin.files import Files
 from muntin.paths import url
+from muntin.spark.stream.batch_schemas import BatchSchema, SchemaLog, check_successor
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,15 @@ class FolderSink:
         if self.form == "delta":
             self.rows += self._append(frame, batch)
             return
+        self._check_columns(BatchSchema.plain(frame.schema), batch)
         self.rows += _save(frame, f"{self.place}/{BATCH}={batch:012d}", self.form)
+
+    def _check_columns(self, schema: BatchSchema, batch: int) -> None:
+        """Refuse a micro-batch whose columns have other names than before: readers would take them for others."""
+        schemas = SchemaLog(self.files, self.place)
+        if older := schemas.at(batch - 1):
+            check_successor(f"output {self.place}", older, schema)
+        schemas.put(batch, schema)
 
     def _claim(self, frame: DataFrame) -> None:
         """Note which query writes the folder: another one is refused before it starts."""

@@ -15,6 +15,7 @@ from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.query import Query
 from muntin.spark.input.events import Events
+from muntin.spark.input.origins import Origins
 from muntin.spark.input.parts import Step, selected
 from muntin.spark.input.watching import NOTHING, Watching
 from muntin.window import Window
@@ -109,6 +110,14 @@ class Source:
     def _window_metadata(self) -> dict[str, Any]:
         return self.events.frame.schema[names.TIMESTAMP].metadata | {WINDOW: True}
 
+    @property
+    def _described_window(self) -> dict[str, Any]:
+        """The metadata of a result's window; on a stream it also says what the other columns are, for its sinks."""
+        if DELAY not in self._window_metadata:
+            return self._window_metadata
+        origins = Origins(tuple(map(str, self.query.by)), tuple(asked.name for asked in self.query.aggregates))
+        return self._window_metadata | origins.metadata()
+
     def named(
         self,
         frame: DataFrame,
@@ -126,7 +135,7 @@ class Source:
         steps = [f"coalesce({label}, '')", window, *measures, *self.events.keys, *aggregates, *late]
         result = selected(frame, {names.output(i): step for i, step in enumerate(steps)})
         schema = self.events.frame.schema
-        kept = [self._window_metadata, *({} for _ in measures), *(schema[key].metadata for key in self.events.keys)]
+        kept = [self._described_window, *({} for _ in measures), *(schema[key].metadata for key in self.events.keys)]
         for place, metadata in enumerate(kept, start=1):  # the way through Python, and a text, lose it
             result = result.withMetadata(names.output(place), metadata) if metadata else result
         return result.toDF(*self.query.outputs, *late)

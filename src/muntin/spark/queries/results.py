@@ -17,7 +17,7 @@ from muntin.hints import meant
 from muntin.paths import StrPath
 from muntin.plan.sharing import SharingPlan
 from muntin.spark.queries.conditions import Projection
-from muntin.spark.queries.sinks import Sink, sink_of, written
+from muntin.spark.queries.sinks import Sink, keyed, sink_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,8 @@ class Results(Mapping[str, DataFrame]):
             raise QueryError(f"there is a sink for {unknown!r}, and no such query.{meant(unknown, self._frames)}")
         stream = self._stream
         taken = {
-            name: (stream.projections[name], sink_of(sink, name, stream.keys[name])) for name, sink in sinks.items()
+            name: (keyed(stream.projections[name], stream.keys[name]), sink_of(sink, name, stream.keys[name]))
+            for name, sink in sinks.items()
         }
         writer = stream.rows.writeStream.outputMode(stream.output).option("checkpointLocation", str(checkpoint))
         writer = writer.foreachBatch(written(taken))

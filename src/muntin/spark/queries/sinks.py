@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError
 from muntin.paths import StrPath
+from muntin.spark.input.origins import Origins, described
 from muntin.spark.queries.conditions import Projection
 from muntin.spark.stream.upserts import UpsertTable
 
@@ -26,6 +27,11 @@ def sink_of(sink: Sink, query: str, keys: tuple[str, ...]) -> Writing:
     if callable(sink):
         return sink
     raise QueryError(f"the sink of {query!r} is {sink!r}. Use a function of rows and a number, or a folder.")
+
+
+def keyed(project: Projection, keys: tuple[str, ...]) -> Projection:
+    """Return a projection whose rows say which of their columns are keys."""
+    return lambda rows: described(project(rows), Origins(keys))
 
 
 def written(sinks: Mapping[str, tuple[Projection, Writing]]) -> Writing:

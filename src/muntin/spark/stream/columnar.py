@@ -23,7 +23,7 @@ from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.late_rows import LateJob, late_step, unpacked_beside
 from muntin.arrow.state.packing import Packing, bucket_labels, counting, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
-from muntin.changes import Change
+from muntin.changes import Change, DamagedError
 from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
@@ -232,7 +232,7 @@ class Buckets(StatefulProcessor):
 
     @sentence_first
     def _stepped(self, key: Any, rows: Iterable[Row], timers: Any) -> Iterator[Row]:
-        now, news = timers.getCurrentWatermarkInMs(), _news(rows)
+        now, news = timers.getCurrentWatermarkInMs(), _news(rows, self.registry)
         kept = self.head.get() if self.head.exists() else None
         before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
         outcome = self.step(self.job, before, self, news, now * 1000)
@@ -264,7 +264,7 @@ def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
     }
 
 
-def _news(rows: Iterable[Row]) -> News:
+def _news(rows: Iterable[Row], registry: WindowRegistry | None) -> News:
     """Read what came for a bucket."""
     slices: list[bytes] = []
     changes: list[Change] = []
@@ -272,7 +272,7 @@ def _news(rows: Iterable[Row]) -> News:
     latest = -FOREVER
     for row in rows:
         if row[names.CHANGE] is not None:
-            changes.append(Change.from_json(row[names.CHANGE]))
+            changes.append(_change(row[names.CHANGE], registry))
             continue
         latest = max(latest, row[names.LATEST])
         if row[names.DATA]:
@@ -280,6 +280,16 @@ def _news(rows: Iterable[Row]) -> News:
             grids.add(row[names.GRIDS])
     cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
     return News(tuple(slices), latest, tuple(changes), cut)
+
+
+def _change(text: str, registry: WindowRegistry | None) -> Change:
+    """Read a change; of a damaged one, the registry names the file and marks its number as used."""
+    try:
+        return Change.from_json(text)
+    except DamagedError:
+        if registry is not None:
+            registry.changes()
+        raise
 
 
 def query_id() -> str:

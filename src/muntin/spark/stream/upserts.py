@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.paths import StrPath
 from muntin.query import RESERVED
+from muntin.spark.input.origins import origins_of
 from muntin.spark.stream.batch_folder import BatchFolder
 from muntin.spark.stream.merged_table import MergedTable
 from muntin.spark.table_names import table_name
@@ -30,7 +32,8 @@ class UpsertTable:
     Args:
         path: A folder on any file system that Spark knows. For Delta, a folder (text with a slash) or the name of a
             table in a catalog; for Iceberg, such a name. The table need not exist yet.
-        by: The keys of the query.
+        by: The keys of the query. By default the table takes them from the result of mt.aggregate that is written. If
+            you have renamed them, or made the rows in another way, name all of them.
         format: "parquet" keeps every micro-batch in a separate folder, and `read` finds the latest rows. "delta" and
             "iceberg" merge every micro-batch into the table, which any reader can read. Its column muntin_batch is the
             number of the micro-batch that wrote the row last.
@@ -49,22 +52,23 @@ class UpsertTable:
     def __init__(self, path: StrPath, by: str | Iterable[str] = (), format: Format = "parquet") -> None:
         if format not in FORMATS:
             raise QueryError(f"format {format!r} is unknown. Use {', '.join(map(repr, FORMATS))}.")
-        self.keys = (*RESERVED, *((by,) if isinstance(by, str) else by))
+        self.by = (by,) if isinstance(by, str) else tuple(by)
         self.format = format
-        self._kept: BatchFolder | MergedTable = (
-            BatchFolder(path) if format == "parquet" else MergedTable(table_name(path, format), format, self.keys)
+        self._table: BatchFolder | MergedTable = (
+            BatchFolder(path) if format == "parquet" else MergedTable(table_name(path, format), format)
         )
-        self._given = self._kept.place if isinstance(self._kept, BatchFolder) else str(path)
+        self._path = self._table.place if isinstance(self._table, BatchFolder) else str(path)
 
     def __repr__(self) -> str:
+        by = f", by={list(self.by)!r}" if self.by else ""
         form = "" if self.format == "parquet" else f", format={self.format!r}"
-        return f"UpsertTable({self._given!r}, by={list(self.keys[len(RESERVED) :])!r}{form})"
+        return f"UpsertTable({self._path!r}{by}{form})"
 
     @property
     def path(self) -> Path:
         """The folder of Parquet files, if it is on this machine."""
-        if isinstance(self._kept, BatchFolder):
-            return self._kept.path
+        if isinstance(self._table, BatchFolder):
+            return self._table.path
         raise UnsupportedError(f"{self!r} is not a folder of Parquet files. Read it with read(spark).")
 
     def write(self, rows: DataFrame, batch: int) -> None:
@@ -74,12 +78,27 @@ class UpsertTable:
             rows: The rows, with the columns window_id, window and the keys.
             batch: The number of the micro-batch, as foreachBatch gives it.
         """
-        if missing := [key for key in self.keys if key not in rows.columns]:
-            raise QueryError(f"{self!r} needs column {missing[0]!r}. There are {', '.join(map(repr, rows.columns))}.")
-        if isinstance(self._kept, BatchFolder):
-            self._kept.write(rows, batch)
-        else:
-            self._kept.merge(rows, batch)
+        self._table.write(rows, batch, self._keys(rows.schema))
+
+    def _keys(self, schema: T.StructType) -> tuple[str, ...]:
+        """Return the columns that tell instances apart; refuse to leave out a key of the query."""
+        origins = origins_of(schema)
+        keys = self.by or origins.keys
+        if not self.by and (unknown := [key for key in keys if key not in schema.names]):
+            raise QueryError(
+                f"{self!r} does not know its keys: the query's {unknown[0]!r} has another name now. "
+                "Name all keys with by=."
+            )
+        if missing := [key for key in (*RESERVED, *keys) if key not in schema.names]:
+            raise QueryError(f"{self!r} needs column {missing[0]!r}. There are {', '.join(map(repr, schema.names))}.")
+        if lacking := [key for key in origins.keys if key in schema.names and key not in keys]:
+            raise QueryError(
+                f"{self!r} lacks {lacking[0]!r}, a key of the query: rows of one instance would replace one another. "
+                "Leave by= out, or name all keys."
+            )
+        if results := [key for key in keys if key in origins.results]:
+            raise QueryError(f"by={results[0]!r} is a result of the query. Leave by= out, or name the keys.")
+        return (*RESERVED, *keys)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """Return the latest row of every instance, as of the last complete micro-batch.
@@ -87,7 +106,7 @@ class UpsertTable:
         Args:
             spark: A session that reads the table.
         """
-        rows = self._kept.latest(spark, self.keys) if isinstance(self._kept, BatchFolder) else self._kept.read(spark)
+        rows = self._table.latest(spark, (*RESERVED, *self.by) if self.by else ())
         if rows is None:
             raise QueryError(f"{self!r} has no rows yet. Start a query with foreachBatch(table.write).")
         return rows
@@ -101,7 +120,4 @@ class UpsertTable:
         Args:
             spark: A session that reads the table.
         """
-        if isinstance(self._kept, BatchFolder):
-            self._kept.compact(spark, self.keys)
-        else:
-            self._kept.compact(spark)
+        self._table.compact(spark, (*RESERVED, *self.by) if self.by else ())

@@ -52,8 +52,8 @@ class Tracked:
 class Counts:
     """The metrics of all queries of a session; may be read while it is written."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        self._clock = clock
+    def __init__(self, clock: Callable[[], float] = time.time, is_stopped: Callable[[], bool] = bool) -> None:
+        self._clock, self._is_stopped = clock, is_stopped
         self._queries: dict[str, Tracked] = {}
         self._lock = threading.Lock()
 
@@ -88,8 +88,11 @@ class Counts:
                 self._queries[id].take(Sample(FAILURES, int(failed)))
 
     def text(self) -> str:
-        """Write all metrics as Prometheus text."""
+        """Write all metrics as Prometheus text; queries end with their session, of which nobody is told."""
+        stopped = self._is_stopped()
         with self._lock:
+            for query in self._queries.values() if stopped else ():
+                query.take(Sample(UP, 0))
             return exposition([(family, list(self._values(family))) for family in FAMILIES])
 
     def _values(self, family: Family) -> Iterator[tuple[Labels, float]]:

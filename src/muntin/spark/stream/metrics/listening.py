@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import (
     QueryIdleEvent,
@@ -94,7 +95,7 @@ def listen(spark: SparkSession, *, port: int | None = None, host: str = "127.0.0
         raise QueryError(f"{spark!r} is no session. Use mt.listen(spark), with spark = mt.session() or your own.")
     if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
         raise QueryError(f"port {port!r} is none. Use a number up to 65535, such as 9464, or 0 for one that is free.")
-    counts = Counts()
+    counts = Counts(is_stopped=lambda: _is_stopped(spark))
     endpoint = None if port is None else Endpoint(host, port, counts.text)
     try:
         return Listening(spark, counts, endpoint)
@@ -102,6 +103,17 @@ def listen(spark: SparkSession, *, port: int | None = None, host: str = "127.0.0
         if endpoint is not None:
             endpoint.close()
         raise
+
+
+def _is_stopped(spark: SparkSession) -> bool:
+    """Whether a session has ended."""
+    context = getattr(spark, "sparkContext", None)
+    if context is None:  # as on Spark Connect
+        return bool(getattr(spark, "is_stopped", False))
+    try:
+        return context._jsc is None or bool(context._jsc.sc().isStopped())  # noqa: SLF001 - Spark has no other name for it
+    except (Py4JError, OSError):  # its JVM is gone
+        return True
 
 
 class _Listener(StreamingQueryListener):
