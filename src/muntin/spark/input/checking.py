@@ -170,5 +170,5 @@ def quoted(name: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """Give the first line of what Spark says."""
-    return str(error).strip().splitlines()[0]
+    """Give the first line of what an error says, or its name where it says nothing."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
