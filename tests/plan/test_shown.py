@@ -54,7 +54,7 @@ def batch(strategy: str, windows: tuple[Window, ...] = WINDOWS, statistics: Stat
         replace(group, forest=logical) if group.shape.uses_kernel and len(plan.groups) == 1 else group
         for group in plan.groups
     ]
-    return replace(plan, groups=tuple(groups), logical=logical)
+    return replace(plan, groups=tuple(groups))
 
 
 def kernels() -> PhysicalPlan:
@@ -74,7 +74,7 @@ def two_groups() -> PhysicalPlan:
 
     plan = choose(bundling, [sums, median], WINDOWS, "native")
     assert len(plan.bundles) == 2
-    return replace(plan, logical=mt.plan(WINDOWS, (*sums, *median), rate=DENSE.rate * 1_000_000))
+    return plan
 
 
 def reading(shape: Shape) -> PhysicalPlan:
@@ -85,7 +85,7 @@ def reading(shape: Shape) -> PhysicalPlan:
     plan = choose(lambda asked: Bundle(asked, work, frozenset([shape])), [asked], WINDOWS, "auto")
     told = "1h/1m by wavelet_matrix for median(v), two_stacks for sum(v): 60 partials in a range, 1 of them new"
     groups = [replace(group, techniques=(told,) if group.shape.uses_kernel else ()) for group in plan.groups]
-    return replace(plan, groups=tuple(groups), logical=mt.plan(WINDOWS, asked, rate=DENSE.rate * 1_000_000))
+    return replace(plan, groups=tuple(groups))
 
 
 def stream(*shapes: StreamShape, **options: str) -> StreamPlan:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -148,6 +150,19 @@ def test_few_rows_tell_the_pace_of_many(spark: SparkSession, tmp_path: Path) -> 
     assert fresh.keys == 500_000
 
 
+def test_why_files_cannot_be_sampled_is_logged(
+    rate: DataFrame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for error, reason in ((OSError("no such bucket\nat …"), "no such bucket"), (ValueError(), "ValueError")):
+        caplog.clear()
+        monkeypatch.setattr("muntin.spark.input.sampling.file_source", Mock(side_effect=error))
+        with caplog.at_level(logging.WARNING, "muntin"):
+            assert mt.aggregate(rate, **ASKED).isStreaming
+        assert [record.getMessage() for record in caplog.records] == [
+            f"figures of a stream are assumed, since its files cannot be sampled: {reason}"
+        ]
+
+
 def test_what_cannot_be_sampled_is_assumed(spark: SparkSession, rate: DataFrame, tmp_path: Path) -> None:
     """Whatever is wrong with the files is the stream's to say."""
     empty = tmp_path / "empty"
@@ -167,7 +182,11 @@ def test_what_cannot_be_sampled_is_assumed(spark: SparkSession, rate: DataFrame,
         assert (statistics.rows, statistics.keys) == (1_000_000, 100)
 
 
-def test_where_there_is_no_choice_nothing_is_sampled(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [{"strategy": "columnar"}, {"windows": mt.session_window("1 min")}], ids=str)
+def test_where_there_is_no_choice_a_stream_is_sampled_only_to_show_its_costs(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any]
+) -> None:
     stream = streamed(spark, written(rows(spark, 100, 4, 60), tmp_path / "events", 1))
-    assert mt.explain(stream, **ASKED, strategy="columnar").statistics.source.startswith("assumed")
-    assert mt.explain(stream, **ASKED, strategy="native").statistics.source.startswith("the first")
+    assert mt.explain(stream, **(ASKED | changes)).statistics.source.startswith("the first")
+    monkeypatch.setattr("muntin.spark.input.sampling.file_source", lambda frame: pytest.fail("a sample was taken"))
+    assert mt.aggregate(stream, **(ASKED | changes)).isStreaming

@@ -14,7 +14,7 @@ from muntin.query import Query, QuerySet, Windows
 from muntin.registry import WindowRegistry
 from muntin.spark.input.columns import Aggregates, Key
 from muntin.spark.queries.run import Queries, explain_queries
-from muntin.spark.run import explain as explain_query
+from muntin.spark.run import plan_query
 
 
 @overload
@@ -60,4 +60,4 @@ def explain(
     """
     if isinstance(time, Query | QuerySet | list | tuple):
         return explain_queries(df, time, **options)
-    return explain_query(df, time, by, windows, aggregates, **options)  # type: ignore[arg-type]
+    return plan_query(df, time, by, windows, aggregates, **options, comparable=True).plan  # type: ignore[arg-type]

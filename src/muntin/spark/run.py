@@ -1,19 +1,19 @@
-"""mt.aggregate and mt.explain: from a DataFrame and what is asked of it to a DataFrame."""
+"""mt.aggregate: from a DataFrame and what is asked of it to a plan, and to a DataFrame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
 from muntin.choices import AnyStrategy, Late, Layout, Output, ShapeName, Strategy, StreamShapeName, check_choice
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import StrPath
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.plans import PhysicalPlan
-from muntin.plan.physical.stream import ASSUMED, StreamPlan
+from muntin.plan.physical.stream import StreamPlan, StreamShape
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
@@ -25,13 +25,13 @@ from muntin.spark.input.columns import Aggregates, Key, as_aggregates
 from muntin.spark.input.events import Events
 from muntin.spark.input.frame import check_frame
 from muntin.spark.input.reading import prepare
+from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
-from muntin.spark.input.statistics import check_known, known
-from muntin.spark.stream.choice import evaluate_stream, plan_stream, taken_up
+from muntin.spark.input.statistics import known, measure
+from muntin.spark.stream.choice import evaluate_stream, plan_stream
 from muntin.spark.stream.fingerprints import kept_fingerprints
-from muntin.spark.stream.framed_choice import is_framed, ordered_fingerprint, plan_framed_stream
+from muntin.spark.stream.framed_choice import is_framed, plan_framed_stream
 from muntin.spark.stream.observing import count_results
-from muntin.spark.stream.ordered import ordered
 from muntin.spark.stream.registered import (
     ANY_KIND,
     ANY_WINDOW,
@@ -110,35 +110,53 @@ def aggregate(
         low.show(3)
         ```
     """
-    check_frame(df)
-    options = StreamOptions(watermark, late, output, future, late_rows)
-    kept = _kept(df, checkpoint)
-    if isinstance(windows, WindowRegistry):
-        check_known(statistics)
-        check_registered(df, strategy, options)
-        in_order = in_turn(windows, strategy, kept)
-        now = (*ANY_KIND, *windows.windows()) if in_order else windows.windows() or ANY_WINDOW
-        source = _checked(df, time, by, now, aggregates, strategy, layout, order_by, late_rows)
-        rows = evaluate_registered(prepare_stream(source, options)[0], windows, kept, in_order=in_order)
-        return count_results(rows, "ordered" if in_order else "columnar")
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by, late_rows)
-    if df.isStreaming:
-        source, options = prepare_stream(source, options)
-        if is_framed(source, strategy, kept):
-            plan = plan_framed_stream(source, strategy, figures or ASSUMED, options, kept)
-            rows = ordered(source, taken_up(kept, ordered_fingerprint(source)))
-        else:
-            plan = plan_stream(source, strategy, figures, options, kept)
-            rows = evaluate_stream(source, plan, kept)
+    query = plan_query(
+        *(df, time, by, windows, aggregates),
+        order_by=order_by,
+        strategy=strategy,
+        layout=layout,
+        statistics=statistics,
+        watermark=watermark,
+        late=late,
+        output=output,
+        future=future,
+        checkpoint=checkpoint,
+        late_rows=late_rows,
+    )
+    return query.evaluate()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuery:
+    """A query that is checked and planned, and not evaluated yet."""
+
+    source: Source
+    plan: PhysicalPlan | StreamPlan
+    layout: Layout = "long"
+    registry: WindowRegistry | None = None
+    kept: tuple[Fingerprint, ...] = ()
+    """What the states of the checkpoint were made for, on a stream."""
+    mark: Fingerprint | None = None
+    """What the state of the query is made for, on a stream without a registry."""
+
+    def evaluate(self) -> DataFrame:
+        """Give the DataFrame of the plan."""
+        source, plan, mark = self.source, self.plan, self.mark
         log_plan(plan)
+        if isinstance(plan, PhysicalPlan):
+            rows = evaluate_batch(source, plan)
+            return wide(source, rows) if self.layout == "wide" else rows
+        if self.registry is not None:
+            in_order = plan.shape is StreamShape.ORDERED
+            rows = evaluate_registered(source, self.registry, self.kept, in_order=in_order)
+        elif mark is not None:
+            rows = evaluate_stream(source, plan, self.kept, mark)
+        else:
+            raise InternalError(f"{plan!r} has no fingerprint")
         return count_results(rows, plan.shape.name.lower(), plan.scans)
-    physical = _plan(source, strategy, figures)
-    log_plan(physical)
-    result = evaluate_batch(source, physical)
-    return wide(source, result) if layout == "wide" else result
 
 
-def explain(
+def plan_query(
     df: DataFrame,
     time: Key,
     by: Key | Iterable[Key] = (),
@@ -155,32 +173,41 @@ def explain(
     future: Length | None = None,
     checkpoint: StrPath | None = None,
     late_rows: bool = False,
-) -> PhysicalPlan | StreamPlan:
-    """Give the plan that mt.aggregate would run: print it, draw it, or look into it.
+    comparable: bool = False,
+) -> PlannedQuery:
+    """Check a query and choose its plan: mt.aggregate evaluates it, mt.explain shows it.
 
-    For a registry this is the plan of the windows that it has now.
+    The input is measured where the plan depends on its figures; with `comparable` also where it does not, so that the
+    costs of all strategies rest on the same figures. Windows of a registry are those that it has now.
     """
     check_frame(df)
     options = StreamOptions(watermark, late, output, future, late_rows)
+    kept = _kept(df, checkpoint)
+    registry: WindowRegistry | None = None
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
-        now, before = windows.windows(), _kept(df, checkpoint)
-        some = now or ANY_WINDOW
-        source, figures = _asked(df, time, by, some, aggregates, strategy, layout, statistics, order_by, late_rows)
-        source, options = prepare_stream(source, options)
-        in_order = in_turn(windows, strategy, before)
-        return plan_registered(source, now, strategy, figures, options, before, in_order=in_order)
-    source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by, late_rows)
+        registry, now = windows, windows.windows()
+        in_order = in_turn(windows, strategy, kept)
+        windows = (*ANY_KIND, *now) if in_order else now or ANY_WINDOW
+    keys = several(by)
+    source = _checked(df, time, keys, windows, aggregates, strategy, layout, several(order_by), late_rows)
+    figures = known(statistics, lambda history: _history(source, history, time, keys))
     if df.isStreaming:
         source, options = prepare_stream(source, options)
-        before = _kept(df, checkpoint)
-        planned = plan_framed_stream if is_framed(source, strategy, before) else plan_stream
-        return planned(source, strategy, figures, options, before)
-    physical = _plan(source, strategy, figures)
-    return replace(physical, notes=(*physical.notes, *_asides(options, layout)))
+    if comparable and figures is None:
+        figures = sampled(source) if df.isStreaming else measure(source.events)
+    if registry is not None:
+        plan = plan_registered(source, now, strategy, figures, options, kept, in_order=in_order)
+        return PlannedQuery(source, plan, registry=registry, kept=kept)
+    if df.isStreaming:
+        plan_it = plan_framed_stream if is_framed(source, strategy, kept) else plan_stream
+        plan, mark = plan_it(source, strategy, figures, options, kept)
+        return PlannedQuery(source, plan, kept=kept, mark=mark)
+    physical = _batch_plan(source, strategy, figures)
+    return PlannedQuery(source, replace(physical, notes=(*physical.notes, *_asides(options, layout))), layout)
 
 
-def _plan(source: Source, strategy: AnyStrategy, statistics: Statistics | None) -> PhysicalPlan:
+def _batch_plan(source: Source, strategy: AnyStrategy, statistics: Statistics | None) -> PhysicalPlan:
     in_order = strategy in ("source_sessions", "ordered", "tagged")
     if in_order or len(source.query.periodic) < len(source.query.windows):
         return plan_framed(source, strategy, statistics)
@@ -202,33 +229,15 @@ def _kept(df: DataFrame, checkpoint: StrPath | None) -> tuple[Fingerprint, ...]:
     return kept_fingerprints(df.sparkSession, checkpoint)
 
 
-def _asked(
-    df: DataFrame,
-    time: Key,
-    by: Key | Iterable[Key],
-    windows: Windows,
-    aggregates: Aggregates,
-    strategy: AnyStrategy,
-    layout: Layout,
-    statistics: Statistics | DataFrame | None,
-    order_by: Key | Iterable[Key],
-    late_rows: bool,
-) -> tuple[Source, Statistics | None]:
-    """Check a query; give also what is known of its input, where that is given."""
-    keys = several(by)
-    source = _checked(df, time, keys, windows, aggregates, strategy, layout, order_by, late_rows)
-    return source, known(statistics, lambda history: _history(source, history, time, keys))
-
-
 def _checked(
     df: DataFrame,
     time: Key,
-    by: Key | Iterable[Key],
+    keys: tuple[Key, ...],
     windows: Windows,
     aggregates: Aggregates,
     strategy: AnyStrategy,
     layout: Layout,
-    order_by: Key | Iterable[Key],
+    order_by: tuple[Key, ...],
     late_rows: bool,
 ) -> Source:
     check_choice("strategy", strategy, Strategy, StreamShapeName if df.isStreaming else ShapeName)
@@ -240,7 +249,7 @@ def _checked(
     if late_rows and not df.isStreaming:
         raise QueryError("late_rows=True is for streams: the rows of a batch are never late. Leave it out.")
     asked = as_aggregates(df, aggregates)
-    source = prepare(df, time, several(by), windows, asked, several(order_by), late_rows=late_rows)
+    source = prepare(df, time, keys, windows, asked, order_by, late_rows=late_rows)
     if layout == "wide":
         check_wide(source)
     return source

@@ -14,8 +14,9 @@ log = logging.getLogger("muntin.spark")
 def log_plan(plan: PhysicalPlan | StreamPlan | RollingPlan) -> None:
     """Say what was chosen and what it was weighed against; with DEBUG, all that mt.explain says."""
     if log.isEnabledFor(logging.INFO):
-        weighed = ", ".join(f"{name} {cost / 1e6:.3g}" for name, cost in plan.alternatives)
-        log.info("%r by strategy %r; core-seconds: %s", plan, plan.strategy, weighed or "not weighed")
+        costs = ", ".join(f"{name} {cost / 1e6:.3g}" for name, cost in plan.alternatives)
+        weighed = costs if len(plan.alternatives) > 1 else "not weighed"
+        log.info("%r by strategy %r; core-seconds: %s", plan, plan.strategy, weighed)
     for note in plan.notes:
         log.info("%s", note)
     if log.isEnabledFor(logging.DEBUG):

@@ -13,7 +13,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 
-import muntin as mt
 from muntin.cli.queries import logs, options, summary
 from muntin.cli.queries.options import Run
 from muntin.cli.queries.outputs import Outputs, batch_outputs, stream_outputs
@@ -26,6 +25,7 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.files import Files, LocalFiles
 from muntin.paths import is_remote, place_of, url
 from muntin.spark.hadoop import HadoopFiles
+from muntin.spark.statements.run import statement_results
 from muntin.terminal import Rows, first_rows, print_plan, show
 
 
@@ -94,16 +94,12 @@ def _places(asked: Run, job: Job, files: Files) -> Outputs | None:
 @contextmanager
 def _answered(job: Job, spark: SparkSession) -> Iterator[Answer]:
     """Hand the statements over to Muntin, and release what they share in the end."""
-    arguments = job.arguments(spark)
     with in_words_of_the_command_line():
-        answer = mt.sql(job.text, **arguments)
-    if isinstance(answer, DataFrame):
-        yield Answer({job.names[0]: answer}, mt.explain_sql(job.text, **arguments))
-        return
+        results = statement_results(job.text, **job.arguments(spark))
     try:
-        yield Answer(answer, answer.plan, answer)
+        yield Answer(results, results.plan, results if len(results) > 1 else None)
     finally:
-        answer.release()
+        results.release()
 
 
 def _file_format(asked: Run) -> FileFormat:

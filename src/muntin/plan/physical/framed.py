@@ -125,7 +125,7 @@ def ordered_stream(
     out = sum(instances(work, window) for window in windows)
     own = {"operator": batches, "python": 2 * batches, "state_python": batches}
     own |= {"packed": batches * (waiting + slices)}
-    cost = work.prices.of(added(own, work.reading(), work.returned(out)))
+    cost = work.prices.of(added(own, work.reading(), work.sent_rows(), work.returned(out)))
     states = State("rows that wait", waiting), State("slices of open instances", slices)
     late = [window.label for window in windows if not window.deterministic]
     kept = f"{', '.join(late)}: where an instance begins is known only when it ends, so rows are kept for it"

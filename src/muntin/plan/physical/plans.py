@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from muntin.aggregates import Aggregate
+from muntin.choices import Algorithm
+from muntin.duration import natural_unit
 from muntin.plan.forest.logical import Plan
+from muntin.plan.forest.planner import plan
 from muntin.plan.physical.shapes import FRAMED, Shape
 from muntin.plan.show.batch import outline_of_batch
 from muntin.plan.show.outline import Outline
@@ -67,8 +70,6 @@ class PhysicalPlan(Shown):
     """Every way that was weighed with its cost, cheapest first."""
     notes: tuple[str, ...] = ()
     """Why shapes were left out, and what would help."""
-    logical: Plan | None = None
-    """The forest of all windows in the paper's unit model; a group with kernels has the forest that it follows."""
     joining: float = 0.0
     """What it costs to put the aggregates of several groups together, where the same windows are in several."""
 
@@ -82,6 +83,17 @@ class PhysicalPlan(Shown):
         """The aggregates that are evaluated together, each set once."""
         return tuple(dict.fromkeys(group.aggregates for group in self.groups))
 
+    @property
+    def logical(self) -> Plan | None:
+        """The forest of all periodic windows in the paper's unit model, planned when it is read.
+
+        A group with kernels has the forest that it follows.
+        """
+        groups = [group for group in self.groups if not group.is_framed]
+        windows = dict.fromkeys(window for group in groups for window in group.windows)
+        aggregates = dict.fromkeys(aggregate for group in groups for aggregate in group.aggregates)
+        return plan_forest(tuple(windows), tuple(aggregates), self.statistics) if aggregates else None
+
     def outline(self) -> Outline:
         """Say what the plan contains: all ways to show it are made of this."""
         return outline_of_batch(self)
@@ -89,3 +101,14 @@ class PhysicalPlan(Shown):
     def __repr__(self) -> str:
         shapes = ", ".join(dict.fromkeys(group.shape.name.lower() for group in self.groups))
         return f"<physical plan of {sum(len(group.windows) for group in self.groups)} windows: {shapes}>"
+
+
+def plan_forest(
+    windows: tuple[Window, ...],
+    aggregates: tuple[Aggregate, ...],
+    statistics: Statistics,
+    algorithm: Algorithm = "best",
+) -> Plan:
+    """Plan which window reads which, in the paper's unit model."""
+    unit = natural_unit([length for window in windows for length in window.period])
+    return plan(windows, aggregates, rate=statistics.rate * unit, algorithm=algorithm)

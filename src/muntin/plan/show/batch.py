@@ -19,18 +19,17 @@ def outline_of_batch(plan: PhysicalPlan) -> Outline:
     boxes = [box for group in plan.groups for box in _group(plan, group, top)]
     reason = ": what costs less saves too little"
     foot = [*_joined(plan), parts.weighed(plan.alternatives, plan.cost, reason=reason), parts.noted(plan.notes)]
-    if plan.logical is not None:
-        foot.append(parts.model(plan.logical, "events and partials", _follows(plan, plan.logical)))
+    if (logical := plan.logical) is not None:
+        foot.append(parts.model(logical, "events and partials", _follows(plan, logical)))
     key = parts.forest_key(group.forest for group in plan.groups if group.shape.uses_kernel)
     return Outline(parts.headline("batch", plan.strategy, plan.cost), (top, *boxes), tuple(foot), key)
 
 
 def _group(plan: PhysicalPlan, group: Group, top: Box) -> Iterator[Box]:
     """Yield the shape of a group, its slices, and its windows in the forest that is followed, if one is."""
-    aggregates = group.aggregates or (plan.logical.aggregates if plan.logical is not None else ())
     figures = (
         parts.labels(group.windows),
-        *parts.evaluated(aggregates),
+        *parts.evaluated(group.aggregates),
         *parts.rows_of(plan.statistics.rows, group.slices, group.rows_out, group.scans),
         *_exploded(group),
         Figure("core_microseconds", round(group.cost), (parts.seconds(group.cost),)),
@@ -70,7 +69,7 @@ def _follows(plan: PhysicalPlan, logical: Plan) -> str:
     forests = [group.forest for group in plan.groups if group.forest is not None]
     if not forests:
         return "this plan follows no forest"
-    if all(forest is logical for forest in forests) and len(forests) == len(plan.groups):
+    if all(forest == logical for forest in forests) and len(forests) == len(plan.groups):
         sliced = any(group.grids for group in plan.groups)
         return f"this plan follows that forest{' over slices instead of events, and saves less' if sliced else ''}"
     return "groups with kernels follow forests of their own"

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from muntin.aggregates import Aggregate
-from muntin.choices import Algorithm
-from muntin.duration import natural_unit
 from muntin.plan import Plan
-from muntin.plan import plan as plan_windows
 from muntin.plan.physical.batch import Bundle, choose
-from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest
 from muntin.plan.physical.prices import Prices
 from muntin.plan.physical.shapes import BATCH_STRATEGIES, KERNEL, Shape
 from muntin.plan.physical.work import Work
@@ -21,7 +18,7 @@ from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
-from muntin.spark.sessions import ARROW_BYTES, UNLIMITED
+from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.workers.chunks import chunk_length
 from muntin.spark.workers.layout import aggregate_obstacle, key_obstacle
 from muntin.spark.workers.techniques import expected, kinds_of
@@ -48,7 +45,7 @@ def plan_batch(
     if statistics is None:
         assumed = Statistics(1_000_000, source="assumed")
         statistics = assumed if _is_only_way(strategy, able.values()) else measure(events)
-    charged, hint = prices(events)
+    prices = session_prices(events.frame)
     halo = max(window.halo for window in windows)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
@@ -58,15 +55,13 @@ def plan_batch(
             shapes -= {Shape.RANGES_KERNEL}
         if strategy == "auto" and statistics.rate * (chunk_length(halo, statistics) + halo) > MOST_HELD:
             shapes -= {Shape.RANGES_KERNEL}
-        return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, charged), shapes)
+        return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, prices), shapes)
 
     physical = choose(bundling, classes, windows, strategy)
-    logical = forest_of(windows, source.query.aggregates, statistics)
     return replace(
         physical,
-        groups=tuple(_with_forest(source, group, physical, logical) for group in physical.groups),
-        logical=logical,
-        notes=(*_notes(events, keys), *hint),
+        groups=tuple(_with_forest(source, group, statistics) for group in physical.groups),
+        notes=(*_notes(events, keys), *price_notes(events.frame)),
     )
 
 
@@ -115,19 +110,17 @@ def _is_only_way(strategy: str, able: Iterable[frozenset[Shape]]) -> bool:
     return left in ({(Shape.INDEPENDENT,)}, {(Shape.EXPAND,)})
 
 
-def _with_forest(source: Source, group: Group, physical: PhysicalPlan, logical: Plan) -> Group:
+def _with_forest(source: Source, group: Group, statistics: Statistics) -> Group:
     """Give a group that kernels combine the forest of its own windows."""
     if not group.shape.uses_kernel:
         return group
     bundled = source.only(group.aggregates).events
     if group.shape is Shape.RANGES_KERNEL:
-        forest = forest_of(group.windows, group.aggregates, physical.statistics, "independent")
+        forest = plan_forest(group.windows, group.aggregates, statistics, "independent")
         bundled = bundled.over_ranges()
-    elif len(physical.groups) == 1:
-        forest = logical
     else:
-        forest = forest_of(group.windows, group.aggregates, physical.statistics)
-    return replace(group, forest=forest, techniques=techniques(bundled, group, forest, physical.statistics))
+        forest = plan_forest(group.windows, group.aggregates, statistics)
+    return replace(group, forest=forest, techniques=techniques(bundled, group, forest, statistics))
 
 
 def techniques(events: Events, group: Group, forest: Plan, statistics: Statistics) -> tuple[str, ...]:
@@ -143,24 +136,3 @@ def techniques(events: Events, group: Group, forest: Plan, statistics: Statistic
         how = expected(kinds, members, arrivals)
         lines.append(f"{node.window.label} by {how}: {members:.3g} partials in a range, {arrivals:.3g} of them new")
     return tuple(lines)
-
-
-def prices(events: Events) -> tuple[Prices, list[str]]:
-    """Give the prices in the DataFrame's own session, and what would make it quicker."""
-    conf = events.frame.sparkSession.conf
-    if conf.get(ARROW_BYTES, "1") == str(UNLIMITED):
-        return Prices(), []
-    return Prices().limited(), [
-        f"rows would go to Python twice as fast with spark.conf.set({ARROW_BYTES!r}, {UNLIMITED}), as mt.session() does"
-    ]
-
-
-def forest_of(
-    windows: tuple[Window, ...],
-    aggregates: tuple[Aggregate, ...],
-    statistics: Statistics,
-    algorithm: Algorithm = "best",
-) -> Plan:
-    """Plan which window reads which, in the paper's unit model."""
-    unit = natural_unit([length for window in windows for length in window.period])
-    return plan_windows(windows, aggregates, rate=statistics.rate * unit, algorithm=algorithm)

@@ -12,10 +12,11 @@ from muntin.plan.physical.plans import Group, PhysicalPlan
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
-from muntin.spark.batch.choice import plan_batch, prices, work_of
+from muntin.spark.batch.choice import plan_batch, work_of
 from muntin.spark.batch.tagged import tag_obstacle
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import measure
+from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.workers.layout import obstacle
 from muntin.window import AnyWindow, Session, Window
 
@@ -30,8 +31,7 @@ def plan_framed(source: Source, strategy: str, statistics: Statistics | None) ->
     """
     if statistics is None:
         statistics = ASSUMED if _is_only_way(source, strategy) else measure(source.events)
-    charged, hint = prices(source.events)
-    work = work_of(source.events, statistics, charged)
+    work = work_of(source.events, statistics, session_prices(source.events.frame))
     weighed = sorted(_ways(source, work, strategy), key=lambda plan: plan.cost)
     if not weighed and len(source.query.periodic) == len(source.query.windows):
         return plan_batch(source, "native", statistics)
@@ -42,8 +42,8 @@ def plan_framed(source: Source, strategy: str, statistics: Statistics | None) ->
     share = WORTHWHILE if len(source.query.windows) > 2 else WORTHWHILE_FOR_FEW
     if plain is not None and best.cost > share * plain.cost:
         best = plain
-    notes = (*best.notes, *_notes(source, best), *(line for line in hint if line not in best.notes))
-    return replace(best, alternatives=tuple((_name(plan), plan.cost) for plan in weighed), notes=notes)
+    notes = dict.fromkeys((*best.notes, *_notes(source, best), *price_notes(source.events.frame)))
+    return replace(best, alternatives=tuple((_name(plan), plan.cost) for plan in weighed), notes=tuple(notes))
 
 
 def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
@@ -61,13 +61,12 @@ def _ways(source: Source, work: Work, strategy: str) -> Iterator[PhysicalPlan]:
             apart.append(framed.source_sessions(work, others, query.aggregates))
         if strategy in ("auto", "independent"):
             apart.append(framed.plain_sessions(work, others, query.aggregates))
-    for group in apart:
-        if not query.periodic:
-            if not group.shape.is_in_order:  # that is all windows together
-                yield PhysicalPlan((group,), strategy, work.statistics)
-            continue
+    if not query.periodic:
+        apart = [group for group in apart if not group.shape.is_in_order]  # that is all windows together
+        yield from (PhysicalPlan((group,), strategy, work.statistics) for group in apart)
+    elif apart:
         periodic = plan_batch(source, _PERIODIC.get(strategy, strategy), work.statistics, query.periodic)
-        yield replace(periodic, groups=(*periodic.groups, group))
+        yield from (replace(periodic, groups=(*periodic.groups, group)) for group in apart)
 
 
 def _is_only_way(source: Source, strategy: str) -> bool:

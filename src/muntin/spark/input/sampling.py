@@ -10,6 +10,7 @@ from muntin.sentences import sentence_of
 from muntin.spark.input.files import FileSource, file_source, over
 from muntin.spark.input.source import Source
 from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
+from muntin.spark.telling import log
 
 FILES = 4
 """Files that are looked into."""
@@ -18,13 +19,16 @@ FILES = 4
 def sampled(source: Source) -> Statistics:
     """Measure a stream on the first rows of its files, through all that is done to its rows; else assume.
 
-    Nothing that goes wrong here is an error: the stream itself will meet it, or not.
+    Nothing that goes wrong here is an error: the stream itself will meet it, or not. It is logged.
     """
     try:
         files = file_source(source.events.frame)
         return _sampled(source, files) if files else ASSUMED
     except Exception as error:  # of whatever reader, user function or version of Spark
-        return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {sentence_of(error)}")
+        reason = sentence_of(error)
+        log.warning("figures of a stream are assumed, since its files cannot be sampled: %s", reason)
+        log.debug("the error of the sample", exc_info=error)
+        return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {reason}")
 
 
 def _sampled(source: Source, files: FileSource) -> Statistics:

@@ -61,7 +61,7 @@ class Planned:
     @property
     def plan(self) -> PhysicalPlan:
         """The plan of the windows, to show."""
-        return PhysicalPlan((self.group,), "auto", self.statistics, logical=self.group.forest)
+        return PhysicalPlan((self.group,), "auto", self.statistics)
 
     @property
     def chunks(self) -> Chunks:

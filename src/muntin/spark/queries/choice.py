@@ -10,16 +10,17 @@ from itertools import combinations
 from muntin.aggregates import Aggregate, Merge
 from muntin.plan.physical.batch import WORTHWHILE, Bundle, choose
 from muntin.plan.physical.grouping import branch_amounts, grouped
-from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest
 from muntin.plan.physical.prices import Prices, added
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.sharing import KEPT, READ, Reader, Share, SharingPlan, Way
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
-from muntin.spark.batch.choice import forest_of, prices, shapes_of
+from muntin.spark.batch.choice import shapes_of
 from muntin.spark.input.events import name_parts
 from muntin.spark.input.parts import Recipe
+from muntin.spark.prices import session_prices
 from muntin.spark.queries.asked import Asked, One, anonymous
 from muntin.spark.queries.branches import Planned
 from muntin.spark.queries.conditions import Unit
@@ -201,7 +202,7 @@ class Pricing:
 
     @cached_property
     def _prices(self) -> Prices:
-        return prices(self._base.source.events)[0]
+        return session_prices(self._base.source.events.frame)
 
     @cached_property
     def _shapes(self) -> dict[Aggregate, frozenset[Shape]]:
@@ -305,7 +306,7 @@ class Pricing:
         aggregates = tuple(dict.fromkeys(anonymous(asked) for one in ones for asked in one.aggregates))
         work = self._work(statistics, self._under_filters(ones, ones), len(ones[0].by))
         for group in grouped(work, _windows(ones), Shape.SOURCE_SLICES_KERNEL):
-            forest = forest_of(group.windows, aggregates, statistics)
+            forest = plan_forest(group.windows, aggregates, statistics)
             cost = work.prices.of(branch_amounts(work, group.windows))
             yield Planned(ones, replace(group, cost=cost, forest=forest, aggregates=aggregates), statistics)
 

@@ -9,9 +9,11 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from muntin.choices import Late, Output, Sharing, check_choice
-from muntin.errors import QueryError
+from muntin.errors import QueryError, UnsupportedError
 from muntin.expressions import Named
 from muntin.paths import StrPath
+from muntin.plan.physical.plans import PhysicalPlan
+from muntin.plan.physical.stream import StreamPlan
 from muntin.plan.sharing import Share, SharingPlan
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
@@ -26,7 +28,7 @@ from muntin.spark.queries.choice import Part, divide, own_windows, told
 from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
-from muntin.spark.run import aggregate, explain
+from muntin.spark.run import plan_query
 from muntin.window import Length
 
 Queries = Query | QuerySet | Iterable[Query]
@@ -56,7 +58,7 @@ def evaluate(
         strategy: "auto" (by cost), "apart" (each query by itself), "conditions" (filters become conditions inside the
             aggregates, for each set of keys), "fragments" (rows are aggregated once, and each query merges the partial
             results that match its filter) or "branches" (rows go to Python once, and are sliced there for every filter
-            and set of keys).
+            and set of keys). A stream has "conditions" only.
         statistics: Known figures about the input, so that no small job needs to sample it.
         watermark: On a stream, how late rows may be, such as "10 minutes". Not together with withWatermark on the
             input.
@@ -89,7 +91,8 @@ def explain_queries(
     """Give the plan that mt.evaluate would run: which queries are evaluated together, and how."""
     asked = _checked(df, queries, strategy, statistics)
     if df.isStreaming:
-        return _stream_plan(asked, statistics, options)
+        query = plan_query(**_asked_together(Conditions(asked)), statistics=statistics, **options, comparable=True)
+        return _stream_plan(asked, query.plan)
     division = divide(asked, strategy, statistics)
     return division.plan([_plans(df, asked.only(part.ones), part) for part in division.parts])
 
@@ -97,6 +100,11 @@ def explain_queries(
 def _checked(df: DataFrame, queries: Queries, strategy: Sharing, statistics: Statistics | None) -> Asked:
     check_frame(df)
     check_choice("strategy", strategy, Sharing)
+    if df.isStreaming and strategy not in ("auto", "conditions"):
+        raise UnsupportedError(
+            f"strategy {strategy!r} is for batch input: the queries of a stream are one query with one state. "
+            "Use strategy='auto' or 'conditions'."
+        )
     check_known(statistics)
     if isinstance(statistics, DataFrame):
         raise QueryError("statistics of many queries are figures. Use mt.Statistics(rows=…, keys=…, span='1 day').")
@@ -107,36 +115,44 @@ def _batch(df: DataFrame, asked: Asked, strategy: Sharing, statistics: Statistic
     division = divide(asked, strategy, statistics)
     frames: dict[str, DataFrame] = {}
     kept: list[DataFrame] = []
+    plans: list[tuple[Shown, ...]] = []
     for part in division.parts:
-        frames |= _evaluated(df, asked.only(part.ones), part, kept)
-    return Results(division.plan(), {one.name: frames[one.name] for one in asked.ones}, tuple(kept))
+        rows, plan = _evaluated(df, asked.only(part.ones), part, kept)
+        frames |= rows
+        plans.append(plan)
+    return Results(division.plan(plans), {one.name: frames[one.name] for one in asked.ones}, tuple(kept))
 
 
-def _evaluated(df: DataFrame, asked: Asked, part: Part, kept: list[DataFrame]) -> dict[str, DataFrame]:
-    """Evaluate the queries of a part; what is kept for several of them is listed."""
+def _evaluated(
+    df: DataFrame, asked: Asked, part: Part, kept: list[DataFrame]
+) -> tuple[dict[str, DataFrame], tuple[Shown, ...]]:
+    """Evaluate the queries of a part, and give the plans of its windows; what is kept for several of them is listed."""
     if part.way == "apart":
         one = part.ones[0]
-        return {one.name: aggregate(**_asked_alone(df, one), statistics=part.figures).toDF(*one.outputs)}
+        query = plan_query(**_asked_alone(df, one), statistics=part.figures)
+        return {one.name: query.evaluate().toDF(*one.outputs)}, (query.plan,)
     if part.is_direct:
         shared = Conditions(asked)
-        rows = aggregate(**_asked_together(shared), statistics=part.figures)
-        return _told(rows, {one.name: shared.projection(one) for one in part.ones}, kept)
+        query = plan_query(**_asked_together(shared), statistics=part.figures)
+        return _told(query.evaluate(), {one.name: shared.projection(one) for one in part.ones}, kept), (query.plan,)
     if part.branches:
         branches = Branches(asked, part.branches)
-        return _told(branches.rows(), {one.name: branches.projection(one) for one in part.ones}, kept)
+        frames = _told(branches.rows(), {one.name: branches.projection(one) for one in part.ones}, kept)
+        return frames, tuple(branch.plan for branch in part.branches)
     base = Fragments(asked, part.in_rows)
-    frames: dict[str, DataFrame] = {}
+    frames, plans = {}, []
     partials = {group: _kept(base.parts(group.grids), len(base.units), kept) for group in part.groups}
     for unit, statistics in zip(base.units, part.statistics, strict=True):
         results = []
         for group in part.groups:
             if windows := own_windows(unit, group):
                 source = base.over(unit, partials[group], windows)
-                results.append(evaluate_batch(source, plan_batch(source, "auto", statistics)))
+                plans.append(plan_batch(source, "auto", statistics))
+                results.append(evaluate_batch(source, plans[-1]))
         frames |= _told(
             reduce(DataFrame.union, results), {one.name: base.projection(unit, one) for one in unit.ones}, kept
         )
-    return frames
+    return frames, tuple(plans)
 
 
 def _told(rows: DataFrame, projections: dict[str, Projection], kept: list[DataFrame]) -> dict[str, DataFrame]:
@@ -182,7 +198,7 @@ def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
     """Give the plans of the windows of a part, one for each set of keys."""
     if part.is_direct:
         query = _asked_alone(df, part.ones[0]) if part.way == "apart" else _asked_together(Conditions(asked))
-        return (explain(**query, statistics=part.figures),)
+        return (plan_query(**query, statistics=part.figures, comparable=True).plan,)
     if part.branches:
         return tuple(branch.plan for branch in part.branches)
     base = Fragments(asked, part.in_rows)
@@ -196,16 +212,16 @@ def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
 
 def _stream(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> Results:
     shared = Conditions(asked)
-    rows = aggregate(**_asked_together(shared), statistics=statistics, **options)
+    query = plan_query(**_asked_together(shared), statistics=statistics, **options)
+    rows = query.evaluate()
     projections = {one.name: shared.projection(one) for one in asked.ones}
     keys = {one.name: one.keys for one in asked.ones}
     frames = {name: project(rows) for name, project in projections.items()}
-    plan = _stream_plan(asked, statistics, options)
-    return Results(plan, frames, stream=Stream(rows, options["output"], projections, keys))
+    stream = Stream(rows, options["output"], projections, keys)
+    return Results(_stream_plan(asked, query.plan), frames, stream=stream)
 
 
-def _stream_plan(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> SharingPlan:
-    plan = explain(**_asked_together(Conditions(asked)), statistics=statistics, **options)
+def _stream_plan(asked: Asked, plan: PhysicalPlan | StreamPlan) -> SharingPlan:
     filters = {one.where for one in asked.ones if one.where is not None}
     keys = tuple(dict.fromkeys(one.keys for one in asked.ones))
     share = Share("conditions", tuple(map(told, asked.ones)), plan.cost, filters=len(filters), keys=keys, plans=(plan,))

@@ -8,11 +8,11 @@ from muntin.errors import UnsupportedError
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape, frame_rows
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
-from muntin.spark.batch.choice import prices
 from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.checking import is_set
 from muntin.spark.input.statistics import measure
 from muntin.spark.input.travel import travels
+from muntin.spark.prices import session_prices
 from muntin.spark.rolling_windows.request import Request
 from muntin.spark.workers.layout import obstacle
 from muntin.spark.workers.techniques import expected, kinds_of
@@ -86,7 +86,8 @@ def sizes_of(request: Request, statistics: Statistics) -> Rolling:
     events, frames = request.events, request.frames
     shared = sum(name in events.shared for name in events.partials)
     read = sum(made.ranged is not None for made in events.recipes)
-    work = Work(statistics, len(events.partials), len(events.keys), prices(events)[0], shared, holistic=read)
+    prices = session_prices(events.frame)
+    work = Work(statistics, len(events.partials), len(events.keys), prices, shared, holistic=read)
     lengths = frame_rows(work, frames.ranges, frames.counts)
     able = capabilities(events.frame.sparkSession)
     tree = able.has(Feature.SEGMENT_TREES) and is_set(events.frame, "spark.sql.window.segmentTree.enabled", "false")

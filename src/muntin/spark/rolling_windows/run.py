@@ -12,7 +12,7 @@ from muntin.plan.statistics import Statistics
 from muntin.query import check_aggregates, several
 from muntin.spark.input.columns import Aggregates, Key, as_aggregates
 from muntin.spark.input.frame import check_frame
-from muntin.spark.input.statistics import check_known, known
+from muntin.spark.input.statistics import check_known, known, measure
 from muntin.spark.rolling_windows.choice import plan_rolling
 from muntin.spark.rolling_windows.evaluate import by_kernels, independent
 from muntin.spark.rolling_windows.request import Request, checked, frames_of
@@ -97,7 +97,7 @@ def explain_rolling(
         print(mt.explain_rolling(payments, "ts", "card", "1 day", mt.sum("amount")))
         ```
     """
-    return _planned(df, time, by, ranges, aggregates, rows, strategy, statistics)[1]
+    return _planned(df, time, by, ranges, aggregates, rows, strategy, statistics, comparable=True)[1]
 
 
 def _planned(
@@ -109,12 +109,16 @@ def _planned(
     rows: int | Iterable[int],
     strategy: RollingStrategy,
     statistics: Statistics | DataFrame | None,
+    *,
+    comparable: bool = False,
 ) -> tuple[Request, RollingPlan]:
-    """Check a query and choose how it is evaluated."""
+    """Check a query and choose how it is evaluated; with `comparable`, by figures that all strategies share."""
     check_frame(df)
     check_choice("strategy", strategy, RollingStrategy)
     check_known(statistics)
     keys, frames, asked = several(by), frames_of(ranges, rows), check_aggregates(as_aggregates(df, aggregates))
     request = checked(df, time, keys, frames, asked)
     figures = known(statistics, lambda history: checked(history, time, keys, frames, asked).events)
+    if comparable and figures is None:
+        figures = measure(request.events)
     return request, plan_rolling(request, strategy, figures)

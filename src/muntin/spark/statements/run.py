@@ -13,6 +13,7 @@ from muntin.spark.statements.evaluation import Options
 from muntin.spark.statements.job import Job
 from muntin.spark.statements.mistakes import quietly
 from muntin.spark.statements.plan import SqlPlan
+from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.tables import tables_of
 from muntin.sqltext import read
 from muntin.sqltext.statement import Boundaries, Dialect
@@ -58,9 +59,24 @@ def sql(
         coldest.show(3)
         ```
     """
-    with quietly():
-        results = _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
+    results = statement_results(text, spark, dialect, boundaries, watermark=watermark, strategy=strategy, **sources)
     return next(iter(results.values())) if len(results) == 1 else results
+
+
+def statement_results(
+    text: str,
+    /,
+    spark: SparkSession | None = None,
+    dialect: Dialect | None = None,
+    boundaries: Boundaries | None = None,
+    *,
+    watermark: Length | None = None,
+    strategy: Sharing = "auto",
+    **sources: DataFrame,
+) -> StatementResults:
+    """Return the results of all statements with their plan, even if there is only one."""
+    with quietly():
+        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
 
 
 def explain_sql(

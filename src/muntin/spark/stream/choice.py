@@ -18,10 +18,12 @@ from muntin.plan.statistics import Statistics
 from muntin.spark.input.parts import Recipe
 from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
+from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.columnar import columnar
 from muntin.spark.stream.distinct import counted, distinct, distinct_obstacle
 from muntin.spark.stream.fingerprints import fingerprint, of_window
+from muntin.spark.stream.ordered import ordered
 from muntin.spark.stream.shapes import chain, expand, independent
 from muntin.spark.stream.watermark import REUSE, shares_a_shuffle
 from muntin.spark.workers.layout import obstacle
@@ -34,8 +36,8 @@ def plan_stream(
     statistics: Statistics | None,
     options: StreamOptions,
     kept: tuple[Fingerprint, ...] = (),
-) -> StreamPlan:
-    """Choose the shape of a query over a stream, that of its checkpoint if it has one.
+) -> tuple[StreamPlan, Fingerprint]:
+    """Choose the shape of a query over a stream, that of its checkpoint if it has one; give also what its state is for.
 
     A strategy that names one shape gets that shape, or an error that says what stands in its way.
     """
@@ -54,12 +56,14 @@ def plan_stream(
     if statistics is None:
         statistics = sampled(source) if len(allowed) > 1 else ASSUMED
     columns = len(source.events.partials) or len(source.events.recipes)
-    delay = options.watermark or Duration(0)
-    work = StreamWork(Work(statistics, columns, len(source.events.keys), sets=len(counted(source))), delay)
-    plan = choose_stream(work, source.query.periodic, strategy, options, allowed, source.query.aggregates)
-    taken_up(kept, _fingerprint(source, plan))
-    notes = (*_notes(source, named, obstacles, before), *plan.notes)
-    return replace(plan, notes=(*notes, LATE_ROWS) if options.late_rows else notes)
+    prices, sets = session_prices(source.events.frame), len(counted(source))
+    work = Work(statistics, columns, len(source.events.keys), prices, sets=sets)
+    stream = StreamWork(work, options.watermark or Duration(0))
+    plan = choose_stream(stream, source.query.periodic, strategy, options, allowed, source.query.aggregates)
+    mark = taken_up(kept, _fingerprint(source, plan))
+    faster = price_notes(source.events.frame) if any(shape.packed for shape in allowed) else ()
+    notes = (*_notes(source, named, obstacles, before), *plan.notes, *faster)
+    return replace(plan, notes=(*notes, LATE_ROWS) if options.late_rows else notes), mark
 
 
 LATE_ROWS = "rows go to the state as they are, so that late ones can be given, and are sliced there; costs leave it out"
@@ -155,9 +159,8 @@ def taken_up(kept: tuple[Fingerprint, ...], now: Fingerprint) -> Fingerprint:
     return check_same([*together, *(one for one in kept if one not in alone)], now)
 
 
-def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, ...]) -> DataFrame:
+def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, ...], mark: Fingerprint) -> DataFrame:
     """Give the streaming DataFrame of a plan, whose state goes on from what a checkpoint has."""
-    mark = taken_up(kept, _fingerprint(source, plan))
     match plan.shape:
         case StreamShape.INDEPENDENT:
             return independent(source, {window: of_window(kept, mark, window) for window in plan.windows})
@@ -167,6 +170,8 @@ def evaluate_stream(source: Source, plan: StreamPlan, kept: tuple[Fingerprint, .
             return chain(source, plan.windows, plan.grids, mark)
         case StreamShape.DISTINCT:
             return distinct(source, plan.windows, mark)
+        case StreamShape.ORDERED:
+            return ordered(source, mark)
     return columnar(source, plan.windows, mark)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from muntin.duration import Duration
 from muntin.errors import QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
@@ -11,8 +13,8 @@ from muntin.plan.physical.stream import ASSUMED, StreamPlan, StreamShape
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
+from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.stream.choice import buckets_of, taken_up
 from muntin.spark.stream.columnar import check_columnar
 from muntin.spark.stream.fingerprints import fingerprint
@@ -32,15 +34,18 @@ def plan_framed_stream(
     statistics: Statistics | None,
     options: StreamOptions,
     kept: tuple[Fingerprint, ...] = (),
-) -> StreamPlan:
-    """Give the plan of a query over a stream in which a window is on no grid of time."""
+) -> tuple[StreamPlan, Fingerprint]:
+    """Give the only plan of a query over a stream in which a window is on no grid of time, and what its state is for.
+
+    Nothing depends on statistics.
+    """
     _check(source, strategy, options)
-    if statistics is None:
-        statistics = sampled(source) if strategy == "auto" else ASSUMED
-    work = Work(statistics, len(source.events.partials), len(source.events.keys))
+    events = source.events
+    work = Work(statistics or ASSUMED, len(events.partials), len(events.keys), session_prices(events.frame))
     stream = StreamWork(work, options.watermark or Duration(0))
-    taken_up(kept, ordered_fingerprint(source))
-    return ordered_stream(stream, source.query.windows, strategy, options, source.query.aggregates)
+    plan = ordered_stream(stream, source.query.windows, strategy, options, source.query.aggregates)
+    mark = taken_up(kept, ordered_fingerprint(source))
+    return replace(plan, notes=(*plan.notes, *price_notes(events.frame))), mark
 
 
 def ordered_fingerprint(source: Source) -> Fingerprint:

@@ -64,7 +64,8 @@ def plan_registered(
         taken_up(kept, _registered(source, StreamShape.ORDERED))
         return _in_order(source, windows, strategy, statistics, options)
     taken_up(kept, _registered(source))
-    plan = replace(plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, options), strategy=strategy)
+    plan, _ = plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, options)
+    plan = replace(plan, strategy=strategy)
     if windows:
         return replace(plan, notes=(*plan.notes, COMING))
     return StreamPlan(
@@ -85,7 +86,7 @@ def _in_order(
 ) -> StreamPlan:
     """Give the plan of windows that come and go where rows are in order; each has slices of its own."""
     asked = replace(source, query=replace(source.query, windows=windows or ANY_WINDOW))
-    plan = plan_framed_stream(asked, "ordered", statistics, options)
+    plan, _ = plan_framed_stream(asked, "ordered", statistics, options)
     return replace(plan, strategy=strategy, windows=windows, notes=(*plan.notes, COMING))
 
 
