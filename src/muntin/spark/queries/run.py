@@ -18,6 +18,7 @@ from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
+from muntin.spark.caching import persist_apart
 from muntin.spark.input.frame import check_frame
 from muntin.spark.input.statistics import check_known
 from muntin.spark.queries.asked import Asked, One, asked_of
@@ -147,9 +148,10 @@ def _told(rows: DataFrame, projections: dict[str, Projection], kept: list[DataFr
 
 def _kept(rows: DataFrame, readers: int, kept: list[DataFrame]) -> DataFrame:
     """Keep rows that are read several times, as soon as they are."""
-    if readers > 1:
-        kept.append(rows.persist())
-    return rows
+    if readers == 1:
+        return rows
+    kept.append(persist_apart(rows))
+    return kept[-1]
 
 
 def _asked_alone(df: DataFrame, one: One) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from uuid import uuid4
 from pyspark.sql import DataFrame, SparkSession
 
 from muntin.errors import QueryError
+from muntin.spark.caching import unlike_others
 from muntin.spark.input.checking import alike, folding, quoted
 from muntin.spark.plans import is_classic
 
@@ -65,7 +66,7 @@ class Tables:
         if known is not None:
             return known
         name = f"muntin_{uuid4().hex}"
-        frame.createTempView(name)
+        (frame if frame.isStreaming else unlike_others(frame)).createTempView(name)  # dropping it would drop its cache
         self.views[name] = frame
         return name
 

@@ -17,6 +17,7 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
+from muntin.spark.caching import persist_apart
 from muntin.spark.input.checking import quoted
 from muntin.spark.stream.batch_folder import BATCH, check_owner, query_of
 from muntin.spark.table_names import TableFormat, exists
@@ -45,7 +46,7 @@ class MergedTable:
                 "use another table."
             )
         is_new = self._claim(spark, query_of(rows), batch)
-        numbered = rows.withColumn(BATCH, F.lit(batch).cast("long")).persist()
+        numbered = persist_apart(rows.withColumn(BATCH, F.lit(batch).cast("long")))
         try:
             # All rows are computed, also where they are left out: the query's state is committed by computing them.
             if numbered.count() and is_new:
