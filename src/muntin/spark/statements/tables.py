@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
@@ -79,9 +80,14 @@ class Tables:
         fold = self._fold
         return next((frame for given, frame in self.given.items() if fold(given) == fold(name)), None)
 
+    @cached_property
+    def is_case_sensitive(self) -> bool:
+        """Whether names that differ only by case are two names to the session."""
+        return str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true"
+
     @property
     def _fold(self) -> Any:
-        return str if str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true" else str.lower
+        return str if self.is_case_sensitive else str.lower
 
 
 def tables_of(spark: SparkSession | None, sources: Mapping[str, Any]) -> Tables:
