@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from muntin.choices import Late, Output, Sharing, check_choice
 from muntin.errors import QueryError
@@ -19,8 +20,11 @@ from muntin.query import Query, QuerySet
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.caching import persist_apart
+from muntin.spark.input.checking import quoted
 from muntin.spark.input.frame import check_frame
+from muntin.spark.input.source import QUERIES
 from muntin.spark.input.statistics import check_known
+from muntin.spark.plans import is_classic
 from muntin.spark.queries.asked import Asked, One, asked_of
 from muntin.spark.queries.branches import Branches
 from muntin.spark.queries.choice import Part, divide, own_windows, told
@@ -28,6 +32,7 @@ from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.run import aggregate, explain
+from muntin.spark.stream.checkpoints import is_begun
 from muntin.window import Length
 
 Queries = Query | QuerySet | Iterable[Query]
@@ -198,16 +203,33 @@ def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
 
 def _stream(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> Results:
     shared = Conditions(asked)
-    rows = aggregate(**_asked_together(shared), statistics=statistics, **options)
+    query = _asked_together(shared) | {"df": _described(shared), "statistics": statistics}
+    rows = aggregate(**query, **options)
+
+    def rows_from(checkpoint: StrPath) -> DataFrame:
+        if str(checkpoint) == str(options["checkpoint"]) or not (is_classic(rows) and is_begun(session, checkpoint)):
+            return rows
+        return aggregate(**query, **options | {"checkpoint": checkpoint})
+
+    session = rows.sparkSession
     projections = {one.name: shared.projection(one) for one in asked.ones}
     keys = {one.name: one.keys for one in asked.ones}
     frames = {name: project(rows) for name, project in projections.items()}
     plan = _stream_plan(asked, statistics, options)
-    return Results(plan, frames, stream=Stream(rows, options["output"], projections, keys))
+    return Results(plan, frames, stream=Stream(rows_from, options["output"], projections, keys))
+
+
+def _described(shared: Conditions) -> DataFrame:
+    """Give the rows of all queries with the texts of the queries, which checkpoints keep."""
+    frame, time = shared.frame(), shared.asked.time
+    metadata = frame.schema[time].metadata | {QUERIES: [one.text for one in shared.asked.ones]}
+    return frame.withColumn(time, F.col(quoted(time)).alias(time, metadata=metadata))
 
 
 def _stream_plan(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> SharingPlan:
-    plan = explain(**_asked_together(Conditions(asked)), statistics=statistics, **options)
+    shared = Conditions(asked)
+    query = _asked_together(shared) | {"df": _described(shared)}
+    plan = explain(**query, statistics=statistics, **options)
     filters = {one.where for one in asked.ones if one.where is not None}
     keys = tuple(dict.fromkeys(one.keys for one in asked.ones))
     share = Share("conditions", tuple(map(told, asked.ones)), plan.cost, filters=len(filters), keys=keys, plans=(plan,))
