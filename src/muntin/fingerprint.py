@@ -61,6 +61,8 @@ class Fingerprint:
     """The number of buckets that keys are spread over; None where there are none."""
     spark: str = ""
     """The version of Spark that wrote the expressions, as major.minor; it is no part of what is compared."""
+    queries: tuple[str, ...] = ()
+    """The texts of queries that are evaluated together, whose columns have names of ours here; else none."""
     format: int = FORMAT
     text: str = field(default="", init=False, repr=False, compare=False)
     """What a checkpoint has, as it was read; empty for what this version describes. A changed copy loses it."""
@@ -78,6 +80,8 @@ class Fingerprint:
         windows = None if self.windows is None else [window.to_dict() for window in self.windows]
         fields = asdict(replace(self, windows=None)) | {"windows": windows}
         del fields["text"]
+        if not self.queries:
+            del fields["queries"]  # the text of a single query is what it was before there were sets
         return fields
 
     @staticmethod
@@ -108,6 +112,7 @@ class Fingerprint:
             None if told["windows"] is None else tuple(map(_window, told["windows"])),
             told["buckets"],
             told["spark"],
+            tuple(told.get("queries", ())),
             told["format"],
         )
 
@@ -128,6 +133,9 @@ class Fingerprint:
         if self.shape != now.shape:
             yield f"the shape was {self.shape} and is {now.shape}"
         texts = self.spark == now.spark
+        if self.queries and now.queries and (changes := list(_query_changes(self.queries, now.queries, texts=texts))):
+            yield from changes
+            return
         yield from _changes("time", [self.time], [now.time], texts=texts)
         yield from _changes("key", self.keys, now.keys, texts=texts)
         yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
@@ -162,6 +170,15 @@ lower(device) string. Ask for what the checkpoint was made for, or use a new che
         told = "; ".join(changes)
         raise QueryError(f"the checkpoint was made for another query: {told}. {nearest.remedy(now)}")
     return nearest
+
+
+def _query_changes(before: Sequence[str], after: Sequence[str], *, texts: bool) -> Iterator[str]:
+    """Say which queries of a set differ, by their places; only in their number if texts do not count."""
+    for place, (old, new) in enumerate(zip_longest(before, after), start=1):
+        if old is None or new is None:
+            yield f"query {place} is new: {new}" if old is None else f"query {place} is missing: {old}"
+        elif texts and old != new:
+            yield f"query {place} was {old} and is {new}"
 
 
 def _changes(

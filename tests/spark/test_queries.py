@@ -149,6 +149,8 @@ def test_queries_with_nothing_in_common_stay_apart(spark: SparkSession) -> None:
     ]
     plan = mt.explain(df, queries, statistics=mt.Statistics(10_000, keys=5_000, span="1 day"))
     assert [share.way for share in plan.shares] == ["apart", "apart"]
+    one_by_one = mt.explain(df, (query for query in queries), statistics=plan.statistics)
+    assert one_by_one.explain() == plan.explain(), "mt.evaluate takes generators, too"
 
 
 @pytest.mark.parametrize(

@@ -99,3 +99,30 @@ def test_what_start_refuses(spark: SparkSession, tmp_path: Path) -> None:
             given.start(sinks, tmp_path / "checkpoint")
     with pytest.raises(mt.QueryError, match="no watermark"):
         mt.evaluate(replay.stream, query)
+
+
+def test_a_changed_set_is_refused_at_its_old_checkpoint(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path).add(events((1, "a", 1), (2, "b", 2)))
+    first = mt.Query("ts", "k", "1 minute", mt.count(), where="v > 1", name="first")
+    second = mt.Query("ts", "v", "1 minute", mt.count(), name="second")
+    third = mt.Query("ts", ("k", "v"), "1 minute", mt.count(), name="third")
+
+    def start(queries: list[mt.Query]) -> None:
+        results = mt.evaluate(replay.stream, queries, watermark="1 minute")
+        folders = {name: tmp_path / name for name in results}
+        results.start(folders, tmp_path / "checkpoint", ALL_AT_ONCE).awaitTermination()
+
+    start([first, second, third])
+    lower = mt.Query("ts", "k", "1 minute", mt.count(), where="v > 0", name="first")
+    changes = {
+        r"query 3 is missing: time ts; by k, v; windows .*1m.*; aggregates count\(\)": [first, second],
+        "query 1 was .*where v > 1 and is .*where v > 0": [lower, second, third],
+        "query 1 was .*by k; .* and is .*by v; ": [second, first, third],
+    }
+    for message, queries in changes.items():
+        with pytest.raises(mt.QueryError, match=message):
+            start(queries)
+        with pytest.raises(mt.QueryError, match=message):
+            mt.evaluate(replay.stream, queries, watermark="1 minute", checkpoint=tmp_path / "checkpoint")
+    replay.add(events((3, "a", 3)))
+    start([first, second, third])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 
 from muntin.plan.physical.plans import PhysicalPlan
 from muntin.plan.physical.stream import StreamPlan
@@ -58,6 +58,6 @@ def explain(
         print(plan)
         ```
     """
-    if isinstance(time, Query | QuerySet | list | tuple):
-        return explain_queries(df, time, **options)
+    if isinstance(time, Query | QuerySet) or (isinstance(time, Iterable) and not isinstance(time, str | Column)):
+        return explain_queries(df, time, **options)  # type: ignore[arg-type]
     return plan_query(df, time, by, windows, aggregates, **options, comparable=True).plan  # type: ignore[arg-type]

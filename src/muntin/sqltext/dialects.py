@@ -19,6 +19,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.parsers.tsql import TSQLParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from muntin.sqltext.literals import VerbatimGenerator, VerbatimParser, VerbatimTokenizer
 from muntin.sqltext.pointing import Refused
 from muntin.sqltext.statement import Dialect
 
@@ -79,6 +80,18 @@ class _Places(Parser):
         raise syntax_error(f"{start.text!r} begins nothing that is read here", start.start)
 
 
+class _PlainFunctions(_Places, SparkParser):
+    """Keep functions as they are written."""
+
+    FUNCTIONS: ClassVar[Any] = _PLAIN_FUNCTIONS
+    FUNCTION_PARSERS: ClassVar[Any] = {
+        name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX
+    }
+    NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+    QUERY_MODIFIER_TOKENS: ClassVar[Any] = SparkParser.QUERY_MODIFIER_TOKENS - {TokenType.WINDOW}  # GROUP BY window
+    FUNC_TOKENS: ClassVar[Any] = SparkParser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}
+
+
 class SparkWindows(Spark):
     """Spark SQL."""
 
@@ -86,16 +99,14 @@ class SparkWindows(Spark):
         """Leave paths alone: they are not read here."""
         return path
 
-    class Parser(_Places, SparkParser):
-        """Keep functions as they are written."""
+    class Tokenizer(VerbatimTokenizer):
+        """Keep numbers whole."""
 
-        FUNCTIONS: ClassVar[Any] = _PLAIN_FUNCTIONS
-        FUNCTION_PARSERS: ClassVar[Any] = {
-            name: parser for name, parser in SparkParser.FUNCTION_PARSERS.items() if name in _SYNTAX
-        }
-        NO_PAREN_FUNCTION_PARSERS: ClassVar[Any] = {"CASE": SparkParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
-        QUERY_MODIFIER_TOKENS: ClassVar[Any] = SparkParser.QUERY_MODIFIER_TOKENS - {TokenType.WINDOW}  # GROUP BY window
-        FUNC_TOKENS: ClassVar[Any] = SparkParser.FUNC_TOKENS | {TokenType.SESSION, TokenType.ANY, TokenType.SOME}
+    class Parser(_PlainFunctions, VerbatimParser):
+        """Keep functions, literals and types as they are written."""
+
+    class Generator(VerbatimGenerator):
+        """Write literals and types as they were."""
 
 
 class AzureWindows(TSQL):
@@ -147,8 +158,10 @@ class AzureWindows(TSQL):
                 table.set(PARTITION, self._parse_csv(self._parse_disjunction))
 
 
-class FlinkWindows(SparkWindows):
+class FlinkWindows(Spark):
     """Flink SQL."""
+
+    to_json_path = SparkWindows.to_json_path
 
     class Tokenizer(Spark.Tokenizer):
         """Quote strings with single quotes, which double themselves."""
@@ -157,11 +170,11 @@ class FlinkWindows(SparkWindows):
         STRING_ESCAPES: ClassVar[Any] = ["'"]
         IDENTIFIERS: ClassVar[Any] = ["`", '"']
 
-    class Parser(SparkWindows.Parser):
+    class Parser(_PlainFunctions):
         """Read table functions of windows, whose arguments are tables, descriptors and names."""
 
         FUNCTION_PARSERS: ClassVar[Any] = {
-            **SparkWindows.Parser.FUNCTION_PARSERS,
+            **_PlainFunctions.FUNCTION_PARSERS,
             **dict.fromkeys(("TUMBLE", "HOP", "CUMULATE", "SESSION"), lambda self: self._parse_windowing()),
         }
 

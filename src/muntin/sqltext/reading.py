@@ -14,7 +14,7 @@ from muntin.errors import QueryError
 from muntin.sqltext.azure_words import in_words_of_spark
 from muntin.sqltext.dialects import DIALECTS
 from muntin.sqltext.inputs import Steps
-from muntin.sqltext.pointing import Refused, Source, did_you_mean, point
+from muntin.sqltext.pointing import Refused, Source, Wrong, did_you_mean, point
 from muntin.sqltext.recognition import recognise
 from muntin.sqltext.selecting import read_query
 from muntin.sqltext.statement import Boundaries, Dialect, Statement
@@ -39,6 +39,15 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     >>> statement.selects[0].windows[0].label, statement.selects[0].keys, statement.selects[0].calls[0].function
     ('10m', ('`k`',), 'count')
     """
+    statements = read_for_spark(text, dialect, boundaries)
+    for statement in statements:
+        if statement.error is not None:
+            raise statement.error
+    return statements
+
+
+def read_for_spark(text: str, dialect: Dialect | None, boundaries: Boundaries | None) -> tuple[Statement, ...]:
+    """Read statements as `read` does; one in Spark's own words that cannot be read here has its error with it."""
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is no text of SQL. Give a string.")
     _check("dialect", dialect, get_args(Dialect))
@@ -79,7 +88,12 @@ def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> I
             body = text[_body(tokens, bool(view)) : end]
             yield read_query(tree, name, dialect, text[start:end], body, steps, views, boundaries)
         except Refused as refused:
-            raise source.error(refused) from None
+            error = source.error(refused)
+            if dialect != "spark" or isinstance(refused, Wrong) or tokens[0].token_type == TokenType.CREATE:
+                raise error from None
+            name, own = comment[-1] if comment else f"query {number}", text[start:end]
+            yield Statement(name, dialect, own, (), own, "only Spark can read it", error=error)
+            continue
         if view:
             steps.add(view, tree)
             views[view.casefold()] = view, body

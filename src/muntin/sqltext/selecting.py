@@ -45,6 +45,7 @@ def read_query(
         windowed = [_READERS[dialect].is_windowed(branch) for branch in branches]
         if not any(windowed):
             return _without_windows(name, dialect, text, query, scope, whole)
+        _check_items(query)
         if not all(windowed):
             lacking = branches[windowed.index(False)]
             unsupported(
@@ -58,7 +59,27 @@ def read_query(
         if dialect != "spark" or isinstance(refused, Wrong):
             raise
         return Statement(name, dialect, text, (), whole, refused.reason or "it is not known how windows share it")
-    return Statement(name, dialect, text, tuple(selects), whole, "", order, limit)
+    return Statement(name, dialect, text, tuple(selects), whole, "", order, limit, _alike(tree, steps))
+
+
+def _check_items(query: exp.Expr) -> None:
+    """Leave to Spark what has names that only Spark can tell."""
+    for node in query.find_all(exp.Anonymous, exp.Aliases):
+        if isinstance(node, exp.Aliases):
+            unsupported(node, "an item has several names. Select each item AS a name.", "an item has several names")
+        if called(node) == "identifier":
+            unsupported(node, "IDENTIFIER is not supported here. Write the name.", "it has names by IDENTIFIER")
+
+
+def _alike(tree: exp.Expr, steps: Steps) -> tuple[str, ...]:
+    """Give two names of a query or of the steps before it that differ only by case."""
+    spelled: dict[str, str] = {}
+    for query in (tree, *steps.known.values()):
+        for identifier in query.find_all(exp.Identifier):
+            other = spelled.setdefault(identifier.name.casefold(), identifier.name)
+            if other != identifier.name:
+                return other, identifier.name
+    return ()
 
 
 def _without_windows(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -75,11 +75,27 @@ def parsed(sql: str) -> exp.Expr:
     """Read Spark SQL that was written here: a query, or an expression."""
     dialect = SparkWindows()
     tokens = dialect.tokenize(sql)
-    if tokens[0].text in ("SELECT", "WITH", "("):
+    if tokens[0].text.upper() in ("SELECT", "WITH", "("):
         (tree,) = dialect.parser(error_level=ErrorLevel.IMMEDIATE).parse(tokens, sql)
         if isinstance(tree, exp.Query):
             return tree
     return parsed_order(sql).this  # type: ignore[no-any-return]
+
+
+def rename_columns(sql: str, names: Mapping[str, str]) -> str:
+    """Write an expression with other names for some columns.
+
+    >>> rename_columns("`a` || 'a'", {"a": "b"})
+    "`b` || 'a'"
+    """
+
+    def rename(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Column) or node.parts[0].name not in names:
+            return node
+        first, *fields = node.parts
+        return column_of([exp.to_identifier(names[first.name], quoted=True), *fields])
+
+    return spark_sql(parsed(sql).transform(rename))
 
 
 def parsed_order(sql: str) -> exp.Expr:

@@ -5,9 +5,10 @@ Expressions are texts of Spark SQL with all names quoted, whatever dialect they 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from muntin.errors import MuntinError
 from muntin.window import AnyWindow
 
 Dialect = Literal["azure", "spark", "flink"]
@@ -81,3 +82,7 @@ class Statement:
     order: tuple[str, ...] = ()
     """ORDER BY over the outputs' names, with direction."""
     limit: int | None = None
+    alike: tuple[str, ...] = ()
+    """Two names in it that differ only by case, which are the same to most sessions and two names to others."""
+    error: MuntinError | None = field(default=None, compare=False)
+    """What is wrong with it, if Spark cannot read it either."""

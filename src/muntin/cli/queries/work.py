@@ -17,7 +17,7 @@ from muntin.cli.queries.inputs import Source, sources
 from muntin.cli.queries.options import Asked, Explain
 from muntin.cli.queries.progress import Steps, steps
 from muntin.errors import QueryError
-from muntin.sqltext.reading import read
+from muntin.sqltext.reading import read_for_spark
 from muntin.sqltext.statement import Statement
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Job:
 def prepared(asked: Asked) -> Job:
     """Read everything that a mistake can be in, before Spark starts."""
     text = text_of(asked.file)
-    statements = read(text, asked.dialect, asked.boundaries)
+    statements = read_for_spark(text, asked.dialect, asked.boundaries)
     log.info("%d statements: %s", len(statements), ", ".join(statement.name for statement in statements))
     inputs = sources(asked.inputs, asked.input_formats, asked.schemas, stream=asked.stream)
     sessions.checked_master(asked.master)

@@ -64,7 +64,7 @@ def prepare(
     asked = tuple(made.aggregate for made in events.recipes)
     query = replace(query, windows=placed(df, query.windows, zoned=events.zoned), aggregates=asked)
     late_row = _late_row(df) if late_rows else None
-    return Source(events, query, tuple(_text(one) for one in (time, *keys)), watched, late_row)
+    return Source(events, query, tuple(text_of(one) for one in (time, *keys)), watched, late_row)
 
 
 def _late_row(df: DataFrame) -> T.StructType:
@@ -75,7 +75,7 @@ def _late_row(df: DataFrame) -> T.StructType:
     return T.StructType([*fields, T.StructField(names.WATERMARK, T.TimestampType())])
 
 
-def _text(given: Expression) -> str:
+def text_of(given: Expression) -> str:
     """Give a name as it is, and an expression as Spark writes it, without the name that its results have."""
     if isinstance(given.value, str):
         return given.value

@@ -22,6 +22,8 @@ from muntin.window import Window
 
 DELAY = "spark.watermarkDelayMs"
 """The metadata by which Spark knows a column that the watermark belongs to."""
+QUERIES = "muntin.queries"
+"""The metadata of the event time that has the texts of the queries that a stream evaluates together."""
 WINDOW = "spark.timeWindow"
 """The metadata by which Spark knows a window."""
 

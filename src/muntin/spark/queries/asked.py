@@ -22,6 +22,7 @@ from muntin.query import MEASURES, RESERVED, Query, QuerySet
 from muntin.sentences import sentence_of
 from muntin.spark.input.checking import alike, column_of, expression, folding, quoted
 from muntin.spark.input.equality import Equals
+from muntin.spark.input.reading import text_of
 from muntin.window import AnyWindow
 
 RESULT = "muntin_result_{}"
@@ -52,6 +53,23 @@ class One:
         """Names of the result's columns, in order."""
         own = MEASURES if self.query.measured else ()
         return (*RESERVED, *own, *self.keys, *(asked.name for asked in self.query.aggregates))
+
+    @property
+    def text(self) -> str:
+        """What is asked, as Spark writes it and whatever the results are called."""
+        query = self.query
+        aggregates = (
+            f"{asked.function.name}({', '.join([*map(_text, asked.columns), *(f'{k}={v}' for k, v in asked.options)])})"
+            for asked in query.aggregates
+        )
+        parts = {
+            "time": [_text(query.time)],
+            "by": map(_text, query.by),
+            "windows": (str(window.timed()) for window in query.windows),
+            "aggregates": aggregates,
+            "where": [] if query.where is None else [_text(query.where)],
+        }
+        return "; ".join(f"{name} {', '.join(texts)}" for name, given in parts.items() if (texts := list(given)))
 
     @property
     def periodic(self) -> bool:
@@ -100,6 +118,10 @@ def asked_of(df: DataFrame, queries: QuerySet) -> Asked:
 
 def _named(queries: QuerySet) -> Iterator[tuple[str, Query]]:
     return zip(queries.names, queries.queries, strict=True)
+
+
+def _text(given: Named) -> str:
+    return given if isinstance(given, str) else text_of(given)
 
 
 def anonymous(aggregate: Aggregate) -> Aggregate:

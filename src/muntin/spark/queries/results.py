@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +24,8 @@ from muntin.spark.queries.sinks import Sink, keyed, sink_of, written
 class Stream:
     """The rows of all queries of a stream, and how those of each query are told from them."""
 
-    rows: DataFrame
+    rows: Callable[[StrPath], DataFrame]
+    """Gives the rows as they go on from a checkpoint."""
     output: Output
     projections: Mapping[str, Projection]
     keys: Mapping[str, tuple[str, ...]]
@@ -112,7 +113,8 @@ class Results(Mapping[str, DataFrame]):
             name: The name of the streaming query.
 
         Raises:
-            QueryError: If the input is not a stream, or if there is no query for a sink.
+            QueryError: If the input is not a stream, if there is no query for a sink, or if the checkpoint was made for
+                other queries.
         """
         if self._stream is None:
             raise QueryError(
@@ -127,7 +129,9 @@ class Results(Mapping[str, DataFrame]):
             name: (keyed(stream.projections[name], stream.keys[name]), sink_of(sink, name, stream.keys[name]))
             for name, sink in sinks.items()
         }
-        writer = stream.rows.writeStream.outputMode(stream.output).option("checkpointLocation", str(checkpoint))
+        writer = (
+            stream.rows(checkpoint).writeStream.outputMode(stream.output).option("checkpointLocation", str(checkpoint))
+        )
         writer = writer.foreachBatch(written(taken))
         writer = writer.queryName(name) if name else writer
         return (writer.trigger(**trigger) if trigger else writer).start()

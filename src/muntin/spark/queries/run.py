@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from muntin.choices import Late, Output, Sharing, check_choice
 from muntin.errors import QueryError, UnsupportedError
@@ -20,8 +21,12 @@ from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
+from muntin.spark.caching import persist_apart
+from muntin.spark.input.checking import quoted
 from muntin.spark.input.frame import check_frame
+from muntin.spark.input.source import QUERIES
 from muntin.spark.input.statistics import check_known
+from muntin.spark.plans import is_classic
 from muntin.spark.queries.asked import Asked, One, asked_of
 from muntin.spark.queries.branches import Branches
 from muntin.spark.queries.choice import Part, divide, own_windows, told
@@ -29,6 +34,7 @@ from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.run import plan_query
+from muntin.spark.stream.checkpoints import is_begun
 from muntin.window import Length
 
 Queries = Query | QuerySet | Iterable[Query]
@@ -91,7 +97,7 @@ def explain_queries(
     """Give the plan that mt.evaluate would run: which queries are evaluated together, and how."""
     asked = _checked(df, queries, strategy, statistics)
     if df.isStreaming:
-        query = plan_query(**_asked_together(Conditions(asked)), statistics=statistics, **options, comparable=True)
+        query = plan_query(**_described_together(Conditions(asked)), statistics=statistics, **options, comparable=True)
         return _stream_plan(asked, query.plan)
     division = divide(asked, strategy, statistics)
     return division.plan([_plans(df, asked.only(part.ones), part) for part in division.parts])
@@ -163,9 +169,10 @@ def _told(rows: DataFrame, projections: dict[str, Projection], kept: list[DataFr
 
 def _kept(rows: DataFrame, readers: int, kept: list[DataFrame]) -> DataFrame:
     """Keep rows that are read several times, as soon as they are."""
-    if readers > 1:
-        kept.append(rows.persist())
-    return rows
+    if readers == 1:
+        return rows
+    kept.append(persist_apart(rows))
+    return kept[-1]
 
 
 def _asked_alone(df: DataFrame, one: One) -> dict[str, Any]:
@@ -212,13 +219,29 @@ def _plans(df: DataFrame, asked: Asked, part: Part) -> tuple[Shown, ...]:
 
 def _stream(asked: Asked, statistics: Statistics | None, options: dict[str, Any]) -> Results:
     shared = Conditions(asked)
-    query = plan_query(**_asked_together(shared), statistics=statistics, **options)
+    arguments = _described_together(shared) | {"statistics": statistics}
+    query = plan_query(**arguments, **options)
     rows = query.evaluate()
+    session = rows.sparkSession
+
+    def rows_from(checkpoint: StrPath) -> DataFrame:
+        if str(checkpoint) == str(options["checkpoint"]) or not (is_classic(rows) and is_begun(session, checkpoint)):
+            return rows
+        return plan_query(**arguments, **options | {"checkpoint": checkpoint}).evaluate()
+
     projections = {one.name: shared.projection(one) for one in asked.ones}
     keys = {one.name: one.keys for one in asked.ones}
     frames = {name: project(rows) for name, project in projections.items()}
-    stream = Stream(rows, options["output"], projections, keys)
+    stream = Stream(rows_from, options["output"], projections, keys)
     return Results(_stream_plan(asked, query.plan), frames, stream=stream)
+
+
+def _described_together(shared: Conditions) -> dict[str, Any]:
+    """Return the arguments of all queries together, over rows with the queries' texts, which checkpoints keep."""
+    frame, time = shared.frame(), shared.asked.time
+    metadata = frame.schema[time].metadata | {QUERIES: [one.text for one in shared.asked.ones]}
+    described = frame.withColumn(time, F.col(quoted(time)).alias(time, metadata=metadata))
+    return _asked_together(shared) | {"df": described}
 
 
 def _stream_plan(asked: Asked, plan: PhysicalPlan | StreamPlan) -> SharingPlan:

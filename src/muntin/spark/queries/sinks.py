@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from muntin.errors import QueryError
 from muntin.paths import StrPath
 from muntin.spark.input.origins import Origins, described
+from muntin.spark.caching import persist_apart
 from muntin.spark.queries.conditions import Projection
 from muntin.spark.stream.upserts import UpsertTable
 
@@ -38,7 +39,7 @@ def written(sinks: Mapping[str, tuple[Projection, Writing]]) -> Writing:
     """Give what divides a micro-batch among sinks; its rows are computed once."""
 
     def write(rows: DataFrame, batch: int) -> None:
-        kept = rows.persist()
+        kept = persist_apart(rows)
         try:
             for project, sink in sinks.values():
                 sink(project(kept), batch)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError, UnsupportedError
@@ -118,8 +118,8 @@ class Stage:
         What cannot be evaluated is asked of every statement alone. Spark runs those that it is about, if it can.
         """
         _ = self._analysed  # what Spark refuses comes first
-        plain = {it.name: it.reason for it in self.statements if not it.selects}
-        windowed = [merged(statement) for statement in self.statements if statement.selects]
+        plain = {it.name: it.reason for it in self.statements if not it.selects} | self._mixed_cases()
+        windowed = [merged(statement) for statement in self.statements if statement.name not in plain]
         try:
             return Settled(self._attempted(windowed, attempt), plain)
         except (QueryError, UnsupportedError, AnalysisException):
@@ -128,6 +128,15 @@ class Stage:
                 raise
         rest = [statement for statement in windowed if statement.name not in refused]
         return Settled(self._attempted(rest, attempt), plain | refused)
+
+    def _mixed_cases(self) -> dict[str, str]:
+        """Say which statements have names that differ only by case, where those are two names to the session."""
+        mixed = [it for it in self.statements if it.selects and it.alike and self.tables.is_case_sensitive]
+        reasons = {it.name: f"its names {' and '.join(map(repr, it.alike))} differ only by case" for it in mixed}
+        for statement in mixed:
+            if statement.name not in self._analysed:
+                raise UnsupportedError(f"statement {statement.name!r}: {reasons[statement.name]}. Rename one of them.")
+        return reasons
 
     def results(self, settled: Settled[Results]) -> dict[str, DataFrame]:
         """Give the result of every statement."""
@@ -161,9 +170,18 @@ class Stage:
         for statement in self.statements:
             if statement.spark is not None and (statement.dialect == "spark" or not statement.selects):
                 with self._pointing(statement):
-                    analysed[statement.name] = frame = self.tables.query(statement.spark)
-                    _ = frame.schema  # Spark Connect analyses only what it is asked for
+                    analysed[statement.name] = self._query(statement, statement.spark)
         return analysed
+
+    def _query(self, statement: Statement, text: str) -> DataFrame:
+        try:
+            frame = self.tables.query(text)
+            _ = frame.schema  # Spark Connect analyses only what it is asked for
+        except ParseException:
+            if statement.error is None:
+                raise
+            raise statement.error from None
+        return frame
 
     def _attempted(
         self, statements: Iterable[Statement], attempt: Callable[[SharedInput], T]

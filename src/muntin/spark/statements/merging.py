@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from muntin.spark.input.source import literal
+from muntin.sqltext import rename_columns
 from muntin.sqltext.statement import RESULT, WINDOW_ID, Call, Output, Select, Statement
-
-_RESULT = re.compile(r"\bmuntin_result_(\d+)\b")
 
 
 def merged(statement: Statement) -> Statement:
@@ -57,13 +55,12 @@ def _as_one(group: Sequence[Select]) -> Select:
 
 def _renumbered(select: Select, calls: tuple[Call, ...]) -> Select:
     """Give a SELECT over the results of more calls than its own."""
-    places = {place: calls.index(call) for place, call in enumerate(select.calls)}
-
-    def again(sql: str) -> str:
-        return _RESULT.sub(lambda match: RESULT.format(places[int(match[1])]), sql)
-
-    outputs = tuple(replace(output, sql=again(output.sql)) for output in select.outputs)
-    return replace(select, calls=calls, outputs=outputs, having=select.having and again(select.having))
+    names = {RESULT.format(place): RESULT.format(calls.index(call)) for place, call in enumerate(select.calls)}
+    if all(name == other for name, other in names.items()):
+        return replace(select, calls=calls)
+    outputs = tuple(replace(output, sql=rename_columns(output.sql, names)) for output in select.outputs)
+    having = None if select.having is None else rename_columns(select.having, names)
+    return replace(select, calls=calls, outputs=outputs, having=having)
 
 
 def _by_window(selects: Iterable[Select], texts: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from muntin.spark.statements.mistakes import quietly
 from muntin.spark.statements.plan import SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.tables import tables_of
-from muntin.sqltext import read
+from muntin.sqltext import read_for_spark
 from muntin.sqltext.statement import Boundaries, Dialect
 from muntin.window import Length
 
@@ -125,4 +125,4 @@ def _job(
 ) -> Job:
     if not isinstance(text, str):
         raise QueryError(f"SQL was given as {text!r}. Give it as text.")
-    return Job(text, read(text, dialect, boundaries), tables_of(spark, sources), options)
+    return Job(text, read_for_spark(text, dialect, boundaries), tables_of(spark, sources), options)

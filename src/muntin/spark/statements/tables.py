@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
 from muntin.errors import QueryError
+from muntin.spark.caching import unlike_others
 from muntin.spark.input.checking import alike, folding, quoted
 from muntin.spark.plans import is_classic
 
@@ -65,7 +67,7 @@ class Tables:
         if known is not None:
             return known
         name = f"muntin_{uuid4().hex}"
-        frame.createTempView(name)
+        (frame if frame.isStreaming else unlike_others(frame)).createTempView(name)  # dropping it would drop its cache
         self.views[name] = frame
         return name
 
@@ -78,9 +80,14 @@ class Tables:
         fold = self._fold
         return next((frame for given, frame in self.given.items() if fold(given) == fold(name)), None)
 
+    @cached_property
+    def is_case_sensitive(self) -> bool:
+        """Whether names that differ only by case are two names to the session."""
+        return str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true"
+
     @property
     def _fold(self) -> Any:
-        return str if str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true" else str.lower
+        return str if self.is_case_sensitive else str.lower
 
 
 def tables_of(spark: SparkSession | None, sources: Mapping[str, Any]) -> Tables:

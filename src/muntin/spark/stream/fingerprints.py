@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 from muntin import names
 from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.paths import StrPath
-from muntin.spark.input.source import Source
+from muntin.spark.input.source import QUERIES, Source
 from muntin.spark.stream.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
 from muntin.window import AnyWindow, UserWindow, by_names, in_order
 
@@ -48,6 +48,7 @@ def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | Non
         None if windows is None else in_order(map(by_names, windows)),
         buckets,
         ".".join(source.events.frame.sparkSession.version.split(".")[:2]),
+        tuple(schema[names.TIMESTAMP].metadata.get(QUERIES, ())),
     )
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from muntin import names
 from muntin.errors import QueryError
 from muntin.paths import StrPath
+from muntin.spark.caching import persist_apart
 from muntin.spark.stream.batch_folder import BatchFolder
 from muntin.spark.stream.upserts import UpsertTable
 
@@ -47,7 +48,7 @@ def split_late(results: LateSink, late: LateSink) -> Writing:
     def write(rows: DataFrame, batch: int) -> None:
         if names.LATE_ROW not in rows.columns:
             raise QueryError(f"the stream has no column {names.LATE_ROW!r}. Add late_rows=True to mt.aggregate.")
-        kept = rows.persist()  # the state would be written once for each sink
+        kept = persist_apart(rows)  # the state would be written once for each sink
         try:
             write_results(kept.where(f"{names.LATE_ROW} IS NULL").drop(names.LATE_ROW), batch)
             write_late(kept.where(f"{names.LATE_ROW} IS NOT NULL").select(f"{names.LATE_ROW}.*"), batch)

@@ -18,6 +18,7 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
+from muntin.spark.caching import persist_apart
 from muntin.spark.input.checking import quoted
 from muntin.spark.stream.batch_folder import BATCH, check_owner, check_unique, query_of
 from muntin.spark.stream.batch_schemas import listed, plain
@@ -48,7 +49,7 @@ class MergedTable:
         check_owner("table", self.name, properties.get(OWNER, ""), newest, query, batch)
         before = _NOTHING if newest is None else properties.get(COLUMNS, _NOTHING)
         self._check_columns(there, rows.columns, keys, **json.loads(before))
-        numbered = rows.withColumn(BATCH, F.lit(batch).cast("long")).persist()
+        numbered = persist_apart(rows.withColumn(BATCH, F.lit(batch).cast("long")))
         try:
             # All rows are computed, also where they are left out: the query's state is committed by computing them.
             count = check_unique(numbered, keys, f"micro-batch {batch} for table {self.name}")
