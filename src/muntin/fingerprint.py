@@ -16,6 +16,9 @@ from muntin.errors import QueryError
 from muntin.formats import FORMAT, check_format
 from muntin.window import AnyWindow, Window, from_dict
 
+BY_INSTANCE = ("expand", "chain")
+"""Shapes whose state is kept by window instance, so that a query may leave out some of its windows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -56,12 +59,18 @@ class Fingerprint:
     keys: tuple[Input, ...]
     aggregates: tuple[Computed, ...]
     windows: tuple[AnyWindow, ...] | None = None
-    """The windows that the state belongs to, in order; None where windows may come and go."""
+    """The windows that the state belongs to, in order; None for those of a registry, and where it was not written."""
     buckets: int | None = None
     """The number of buckets that keys are spread over; None where there are none."""
     spark: str = ""
     """The version of Spark that wrote the expressions, as major.minor; it is no part of what is compared."""
     format: int = FORMAT
+    output: str | None = None
+    """The output mode, where there are several: in update mode, open groups of append mode would never be given."""
+    order: tuple[str, ...] | None = None
+    """What rows of one time are ordered by, where rows wait to be read in order."""
+    registry: str | None = None
+    """The identity of the registry whose changes the state has taken by their numbers."""
     text: str = field(default="", init=False, repr=False, compare=False)
     """What a checkpoint has, as it was read; empty for what this version describes. A changed copy loses it."""
 
@@ -77,8 +86,8 @@ class Fingerprint:
     def _fields(self) -> dict[str, Any]:
         windows = None if self.windows is None else [window.to_dict() for window in self.windows]
         fields = asdict(replace(self, windows=None)) | {"windows": windows}
-        del fields["text"]
-        return fields
+        left_out = {"text", *(name for name in _SINCE_FORMAT_1 if fields[name] is None)}
+        return {name: value for name, value in fields.items() if name not in left_out}
 
     @staticmethod
     def from_json(text: str) -> Fingerprint:
@@ -109,6 +118,9 @@ class Fingerprint:
             told["buckets"],
             told["spark"],
             told["format"],
+            told.get("output"),
+            None if told.get("order") is None else tuple(told["order"]),
+            told.get("registry"),
         )
 
     @property
@@ -131,10 +143,23 @@ class Fingerprint:
         yield from _changes("time", [self.time], [now.time], texts=texts)
         yield from _changes("key", self.keys, now.keys, texts=texts)
         yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
-        if _told(self.windows) != _told(now.windows):
+        if self._other_windows(now):
             yield f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
+        for name in _SINCE_FORMAT_1 if texts else ("output", "registry"):
+            before, after = getattr(self, name), getattr(now, name)
+            if None not in (before, after) and before != after:
+                yield f"the {name} was {_listed(before)} and is {_listed(after)}"
         if self.buckets != now.buckets:
             yield f"there were {self.buckets} buckets of keys and there are {now.buckets}"
+
+    def _other_windows(self, now: Fingerprint) -> bool:
+        """Whether the windows differ, as far as they are known."""
+        return not self.lacks_windows and _told(self.windows) != _told(now.windows)
+
+    @property
+    def lacks_windows(self) -> bool:
+        """Whether an earlier version wrote the fingerprint without the windows, which could then change."""
+        return self.windows is None and self.shape in BY_INSTANCE
 
     def remedy(self, now: Fingerprint) -> str:
         """Say what to do about the changes."""
@@ -142,8 +167,12 @@ class Fingerprint:
             return f"Use strategy={self.shape!r}, or a new checkpoint."
         if self.buckets != now.buckets:
             return f"Set spark.sql.shuffle.partitions to {self.buckets}, or use a new checkpoint."
-        if _told(self.windows) != _told(now.windows):
-            return "Use a new checkpoint; for windows that come and go, a WindowRegistry or strategy='native'."
+        if self._other_windows(now):
+            return "Use a new checkpoint; for windows that come and go, a WindowRegistry."
+        if None not in (self.registry, now.registry) and self.registry != now.registry:
+            return "Use the registry that the checkpoint was made with, or a new checkpoint."
+        if None not in (self.output, now.output) and self.output != now.output:
+            return f"Use output={self.output!r}, or a new checkpoint."
         return "Ask for what the checkpoint was made for, or use a new checkpoint."
 
 
@@ -161,6 +190,10 @@ lower(device) string. Ask for what the checkpoint was made for, or use a new che
         told = "; ".join(changes)
         raise QueryError(f"the checkpoint was made for another query: {told}. {nearest.remedy(now)}")
     return nearest
+
+
+_SINCE_FORMAT_1 = ("output", "order", "registry")
+"""Fields that checkpoints of earlier versions lack. They are written and compared where they are known."""
 
 
 def _changes(
@@ -202,6 +235,10 @@ def _window(told: dict[str, Any] | list[int]) -> AnyWindow:
 def _told(windows: Iterable[AnyWindow] | None) -> list[dict[str, Any]] | None:
     """Give windows as files have them: expressions by their texts, and a user's code by its name and version."""
     return None if windows is None else [window.to_dict() for window in windows]
+
+
+def _listed(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value) or "none"
 
 
 def _windows(windows: Iterable[AnyWindow] | None) -> str:

@@ -117,7 +117,7 @@ def aggregate(
         check_known(statistics)
         check_registered(df, strategy, options)
         in_order = in_turn(windows, strategy, kept)
-        now = (*ANY_KIND, *windows.windows()) if in_order else windows.windows() or ANY_WINDOW
+        now = (*ANY_KIND, *windows.counted()) if in_order else windows.windows() or ANY_WINDOW
         source = _checked(df, time, by, now, aggregates, strategy, layout, order_by, late_rows)
         rows = evaluate_registered(prepare_stream(source, options)[0], windows, kept, in_order=in_order)
         return count_results(rows, "ordered" if in_order else "columnar")
@@ -164,12 +164,11 @@ def explain(
     options = StreamOptions(watermark, late, output, future, late_rows)
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
-        now, before = windows.windows(), _kept(df, checkpoint)
-        some = now or ANY_WINDOW
+        some, before = windows.windows() or ANY_WINDOW, _kept(df, checkpoint)
         source, figures = _asked(df, time, by, some, aggregates, strategy, layout, statistics, order_by, late_rows)
         source, options = prepare_stream(source, options)
         in_order = in_turn(windows, strategy, before)
-        return plan_registered(source, now, strategy, figures, options, before, in_order=in_order)
+        return plan_registered(source, windows, strategy, figures, options, before, in_order=in_order)
     source, figures = _asked(df, time, by, windows, aggregates, strategy, layout, statistics, order_by, late_rows)
     if df.isStreaming:
         source, options = prepare_stream(source, options)
