@@ -88,6 +88,34 @@ def test_what_changed_and_what_to_do(change: dict[str, Any], message: str) -> No
         check_same([KEPT], now)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ({"output": "append"}, {"output": "update"}, "the output was append and is update. Use output='append'"),
+        ({"order": ("v bigint ASC",)}, {"order": ()}, "the order was v bigint ASC and is none. Ask for"),
+        ({"registry": "one"}, {"registry": "other"}, "the registry was one and is other. Use the registry that"),
+    ],
+)
+def test_what_earlier_checkpoints_lack_is_compared_where_it_is_known(
+    before: dict[str, Any], after: dict[str, Any], message: str
+) -> None:
+    kept, now = replace(KEPT, **before), replace(KEPT, **after)
+    assert Fingerprint.from_json(kept.to_json()) == kept
+    with pytest.raises(QueryError, match=message):
+        check_same([kept], now)
+    assert check_same([KEPT], now) is KEPT
+
+
+@pytest.mark.parametrize("shape", ["expand", "chain"])
+def test_windows_are_compared_unless_an_earlier_version_left_them_out(shape: str) -> None:
+    now = replace(KEPT, shape=shape)
+    earlier = replace(now, windows=None)
+    assert earlier.lacks_windows
+    assert check_same([earlier], now) is earlier
+    with pytest.raises(QueryError, match="the windows were"):
+        check_same([now], replace(now, windows=(*(now.windows or ()), Window(7))))
+
+
 def test_the_nearest_of_several_is_compared() -> None:
     other = replace(KEPT, shape="expand", keys=(), windows=None, buckets=None)
     assert check_same([other, KEPT], KEPT) is KEPT

@@ -96,6 +96,29 @@ def test_queries_say_when_windows_start_and_when_they_are_over(tmp_path: Path) -
     assert registry.needed("query") == (Window("1 s"), Window("2 s"))
 
 
+def test_a_registry_is_the_same_wherever_it_is_moved_to(tmp_path: Path) -> None:
+    registry, other = (WindowRegistry(tmp_path / name) for name in ("one", "other"))
+    assert registry.identity() is None
+    for each in (registry, other):
+        each.add(mt.tumbling("1 s"))
+    identity = registry.identity()
+    registry.add(mt.tumbling("2 s"))
+    registry.path.rename(tmp_path / "moved")
+    assert identity == WindowRegistry(tmp_path / "moved").identity() != other.identity()
+
+
+def test_a_landmark_that_was_past_is_missed(tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path)
+    for since in (5, 6):
+        registry.add(mt.landmark(since, "1 s"), id=f"since {since}")
+    told = [
+        {"version": one.version, "id": one.id, "since": 6, "until": None, "window": one.window.to_dict()}
+        for one in registry.list()
+    ]
+    registry.report("query", told, 2)
+    assert [one.state for one in registry.list()] == ["missed", "running"]
+
+
 def test_other_files_in_the_folder_are_no_changes(tmp_path: Path) -> None:
     registry = WindowRegistry(tmp_path)
     registry.add(mt.tumbling("1 s"), id="a")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
-from muntin.window import AnyWindow, UserWindow, from_dict
+from muntin.window import AnyWindow, Landmark, UserWindow, from_dict
+from muntin.zones import instant
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
@@ -37,6 +38,12 @@ class Change:
     """The window that is added; None for a removal."""
     at: int | None = None
     """The event time from which on an added window was asked for, or until which a removed one was."""
+
+    def placed(self, zone: str) -> Change:
+        """Return the change with a landmark of a wall clock as an instant of a time zone."""
+        if isinstance(self.window, Landmark) and self.window.local:
+            return replace(self, window=self.window.at(instant(self.window.since, zone)))
+        return self
 
     def to_json(self) -> str:
         """Write the change so that people can read it."""
@@ -87,6 +94,11 @@ class Taken:
     window: AnyWindow | None = None
     """None in reports of older versions."""
 
+    @property
+    def missed(self) -> bool:
+        """Whether no instance will ever be complete: all begin at a moment that was past when the query took it."""
+        return isinstance(self.window, Landmark) and self.since is not None and self.window.since < self.since
+
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
@@ -128,7 +140,10 @@ class Registered:
     until: int | None = None
     """No instance that ends later is given; None as long as the window is not removed."""
     state: str = "waiting"
-    """waiting for a query to take it, running, or ending: removed, with instances still to come."""
+    """waiting for a query to take it, running, ending (removed, with instances still to come), or missed.
+
+    A landmark is missed if rows had come after its moment before the query took it: it gives no rows.
+    """
 
     def __str__(self) -> str:
         since = "" if self.since is None else f", since {time_text(self.since)}"

@@ -16,6 +16,9 @@ from muntin.errors import QueryError
 from muntin.formats import FORMAT, check_format
 from muntin.window import AnyWindow, Window, from_dict
 
+BY_INSTANCE = ("expand", "chain")
+"""Shapes whose state is kept by window instance, so that a query may leave out some of its windows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -56,14 +59,20 @@ class Fingerprint:
     keys: tuple[Input, ...]
     aggregates: tuple[Computed, ...]
     windows: tuple[AnyWindow, ...] | None = None
-    """The windows that the state belongs to, in order; None where windows may come and go."""
+    """The windows that the state belongs to, in order; None for those of a registry, and where it was not written."""
     buckets: int | None = None
     """The number of buckets that keys are spread over; None where there are none."""
     spark: str = ""
     """The version of Spark that wrote the expressions, as major.minor; it is no part of what is compared."""
-    queries: tuple[str, ...] = ()
-    """The texts of queries that are evaluated together, whose columns have names of ours here; else none."""
     format: int = FORMAT
+    queries: tuple[str, ...] | None = None
+    """The texts of queries that are evaluated together, whose columns have names of ours here."""
+    output: str | None = None
+    """The output mode, where there are several: in update mode, open groups of append mode would never be given."""
+    order: tuple[str, ...] | None = None
+    """What rows of one time are ordered by, where rows wait to be read in order."""
+    registry: str | None = None
+    """The identity of the registry whose changes the state has taken by their numbers."""
     text: str = field(default="", init=False, repr=False, compare=False)
     """What a checkpoint has, as it was read; empty for what this version describes. A changed copy loses it."""
 
@@ -79,10 +88,8 @@ class Fingerprint:
     def _fields(self) -> dict[str, Any]:
         windows = None if self.windows is None else [window.to_dict() for window in self.windows]
         fields = asdict(replace(self, windows=None)) | {"windows": windows}
-        del fields["text"]
-        if not self.queries:
-            del fields["queries"]  # the text of a single query is what it was before there were sets
-        return fields
+        left_out = {"text", *(name for name in _SINCE_FORMAT_1 if fields[name] is None)}
+        return {name: value for name, value in fields.items() if name not in left_out}
 
     @staticmethod
     def from_json(text: str) -> Fingerprint:
@@ -112,8 +119,11 @@ class Fingerprint:
             None if told["windows"] is None else tuple(map(_window, told["windows"])),
             told["buckets"],
             told["spark"],
-            tuple(told.get("queries", ())),
             told["format"],
+            _texts(told.get("queries")),
+            told.get("output"),
+            _texts(told.get("order")),
+            told.get("registry"),
         )
 
     @property
@@ -139,11 +149,24 @@ class Fingerprint:
         yield from _changes("time", [self.time], [now.time], texts=texts)
         yield from _changes("key", self.keys, now.keys, texts=texts)
         yield from _changes("aggregate", self.aggregates, now.aggregates, texts=texts)
-        if not _are_same(self.windows, now.windows):
+        if self._other_windows(now):
             details = "; ".join(_window_changes(self.windows or (), now.windows or ()))
             yield details or f"the windows were {_windows(self.windows)} and are {_windows(now.windows)}"
+        for name in ("output", "order", "registry") if texts else ("output", "registry"):
+            before, after = getattr(self, name), getattr(now, name)
+            if None not in (before, after) and before != after:
+                yield f"the {name} was {_listed(before)} and is {_listed(after)}"
         if self.buckets != now.buckets:
             yield f"there were {self.buckets} buckets of keys and there are {now.buckets}"
+
+    def _other_windows(self, now: Fingerprint) -> bool:
+        """Whether the windows differ, as far as they are known."""
+        return not self.lacks_windows and not _are_same(self.windows, now.windows)
+
+    @property
+    def lacks_windows(self) -> bool:
+        """Whether an earlier version wrote the fingerprint without the windows, which could then change."""
+        return self.windows is None and self.shape in BY_INSTANCE
 
     def remedy(self, now: Fingerprint) -> str:
         """Say what to do about the changes."""
@@ -151,8 +174,12 @@ class Fingerprint:
             return f"Use strategy={self.shape!r}, or a new checkpoint."
         if self.buckets != now.buckets:
             return f"Set spark.sql.shuffle.partitions to {self.buckets}, or use a new checkpoint."
-        if not _are_same(self.windows, now.windows):
-            return "Use a new checkpoint; for windows that come and go, a WindowRegistry or strategy='native'."
+        if self._other_windows(now):
+            return "Use a new checkpoint; for windows that come and go, a WindowRegistry."
+        if None not in (self.registry, now.registry) and self.registry != now.registry:
+            return "Use the registry that the checkpoint was made with, or a new checkpoint."
+        if None not in (self.output, now.output) and self.output != now.output:
+            return f"Use output={self.output!r}, or a new checkpoint."
         return "Ask for what the checkpoint was made for, or use a new checkpoint."
 
 
@@ -179,6 +206,10 @@ def _query_changes(before: Sequence[str], after: Sequence[str], *, texts: bool) 
             yield f"query {place} is new: {new}" if old is None else f"query {place} is missing: {old}"
         elif texts and old != new:
             yield f"query {place} was {old} and is {new}"
+
+
+_SINCE_FORMAT_1 = ("queries", "output", "order", "registry")
+"""Fields that checkpoints of earlier versions lack. They are written and compared where they are known."""
 
 
 def _changes(
@@ -240,6 +271,14 @@ def _window_changes(before: Iterable[AnyWindow], after: Iterable[AnyWindow]) -> 
                 for name, value in old.to_dict().items()
                 if value != fields.get(name)
             )
+
+
+def _texts(listed: Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if listed is None else tuple(listed)
+
+
+def _listed(value: str | tuple[str, ...]) -> str:
+    return value if isinstance(value, str) else ", ".join(value) or "none"
 
 
 def _windows(windows: Iterable[AnyWindow] | None) -> str:

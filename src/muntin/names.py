@@ -187,6 +187,15 @@ def watched(number: int) -> str:
     return f"x{number}"
 
 
+def watched_as(column: str, role: str) -> str:
+    """Name such a column by what it is: where windows come and go, its number may change.
+
+    >>> watched_as("speed", "number")
+    'x number speed'
+    """
+    return f"x {role} {column}"
+
+
 def order(number: int) -> str:
     """Name a column or expression that rows of one time are ordered by."""
     return f"by{number}"

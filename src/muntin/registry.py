@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
+from uuid import uuid4
 
 from muntin.changes import (
     Change,
@@ -39,6 +40,9 @@ REPORTS = "_queries"
 """The folder of what queries say of their windows; Spark does not read folders with such names."""
 NUMBERS = "_numbers"
 """The folder of all numbers that changes have had: a number stays used when its change is removed by hand."""
+
+IDENTITY = "_identity"
+"""The file that tells a registry from others, wherever it is moved to."""
 
 _CHANGE = re.compile(CHANGES.replace(".", r"\."))
 
@@ -166,7 +170,8 @@ class WindowRegistry:
         listed = []
         for version, one in self._added().items():
             if version in taken:
-                state, times = "running" if version in live else "ending", taken[version]
+                times = taken[version]
+                state = "missed" if times.missed else "running" if version in live else "ending"
                 listed.append(replace(one, since=times.since, until=times.until, state=state))
             elif version in live:
                 listed.append(one)
@@ -175,6 +180,11 @@ class WindowRegistry:
     def windows(self) -> tuple[AnyWindow, ...]:
         """Return the windows that are live, with their ids."""
         return tuple(one.window for one in self._live())
+
+    def counted(self) -> tuple[AnyWindow, ...]:
+        """Return the windows that are live, and those that are ending, without ids."""
+        ending = (replace(one.window, id=None) for one in self.list() if one.state == "ending")
+        return tuple(dict.fromkeys((*self.windows(), *ending)))
 
     def changes(self) -> tuple[Change, ...]:
         """Give all changes in order."""
@@ -206,13 +216,20 @@ class WindowRegistry:
             return self._report(f"{query}.json")
         return None
 
-    def settle(self) -> None:
-        """Make the folder, and put a change in place of every one that was removed by hand.
+    def identity(self) -> str | None:
+        """Return what tells this registry from all others; None before anything has been written."""
+        with suppress(FileNotFoundError):
+            return self._files.read(self._in(IDENTITY)).strip()
+        return None
 
-        It is the one that a query has taken under that number, else one that changes nothing. Spark remembers the files
-        that it has read: it reads none a second time, and fails where one that it must read again is gone.
+    def settle(self) -> None:
+        """Make the folder with its identity, and put a change in place of every one that was removed by hand.
+
+        The change is the one that a query has taken under that number, else one that changes nothing. Spark remembers
+        the files that it has read: it reads none a second time, and fails where one that it must read again is gone.
         """
         self._files.make(self._in(NUMBERS))
+        self._files.create(self._in(IDENTITY), uuid4().hex)
         present = self._present()
         for version, change in (self._log.entries() if self._log else {}).items():
             if version not in present:  # its writer was killed, or is about to write
@@ -316,6 +333,11 @@ def _change(files: CreatingFiles, file: str, _stamp: Any) -> Change:
     if file.rsplit("/", 1)[-1] != _name(change.version):
         raise DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
     return change
+
+
+def removal(version: int) -> str:
+    """Say how a change is taken back that a query cannot take: it is in a micro-batch that will be repeated."""
+    return f"Remove the file {_name(version)} from the registry's folder, and start the query again."
 
 
 def _name(version: int) -> str:

@@ -160,6 +160,35 @@ def test_windows_come_at_their_next_begin_and_go_at_their_next_end() -> None:
     assert not [number for number in bucket.shelf if number in (-3, -4)], "what the removed window kept is gone"
 
 
+def test_a_session_that_began_before_its_window_came_is_not_given_by_its_rest() -> None:
+    """The row at 1 s had left the state when the window came, and belongs to the session of the row at 5 s."""
+    bucket = Bucket([])
+    bucket.job = replace(bucket.job, registered=True)
+    row = {"v": 1, "km": 0.0, "steps": 0, "flag": None, "price": None, "order": 0}
+    rows = [row | {"k": key, "t": time * S} for key, time in [(0, 1), (1, 4), (0, 5), (0, 20)]]
+    assert bucket.step(rows[:1], 0) + bucket.step(rows[1:2], 0) + bucket.step([], 4 * S) == []
+    given = bucket.step(rows[2:3], 4 * S, Change(1, "visits", mt.session_window("5 s", id="visits")))
+    given += bucket.step(rows[3:], 4 * S) + bucket.step([], 100 * S)
+    instances, _ = whole(rows, [mt.session_window("5 s")])
+    assert [(0, *instance[1:]) for instance in given] == [instance for instance in instances if instance[1] == 20 * S]
+
+
+def test_a_column_of_a_registry_is_not_taken_for_another() -> None:
+    """Another start may read other columns, whose numbers would be the same."""
+    bucket = Bucket([])
+    rows = batches_of([{"k": 0, "t": S, "v": 1, "km": 0.0, "steps": 0, "flag": True, "price": None}], 1)[0]
+    head: Head | None = None
+    for column, changes in (("other", ()), ("flag", (Change(1, "runs", mt.while_("flag", id="runs")),))):
+        watched = names.watched_as(column, "condition")
+        job = replace(bucket.job, registered=True, task=replace(bucket.job.task, watched=(watched,)))
+        kept = {name: name for name in (names.TIME, names.key(0), *names.partials(2))} | {names.watched(2): watched}
+        news = News((pack(rows.select(list(kept)).rename_columns(list(kept.values()))),), S, changes)
+        if not changes:
+            head = frame_step(job, head, bucket.shelf, news, 0).head
+    with pytest.raises(mt.QueryError, match=r"'flag', which the query did not read .* Remove the file 00000001\.json"):
+        frame_step(job, head, bucket.shelf, news, 0)
+
+
 def test_a_window_that_watches_what_the_query_does_not_read() -> None:
     bucket = Bucket([])
     bucket.job = replace(bucket.job, registered=True)

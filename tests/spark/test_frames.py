@@ -6,6 +6,7 @@ import json
 import random
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from functools import reduce
 from typing import Any
 
@@ -16,6 +17,7 @@ from pyspark.sql import types as T
 
 import muntin as mt
 from muntin.plan.physical.plans import PhysicalPlan
+from muntin.zones import instant
 from tests.spark import frames
 from tests.spark.cases import assert_same, quoted, random_events
 from tests.spark.frames import (
@@ -196,6 +198,19 @@ def test_a_landmark_is_told_by_the_clock_of_the_session(spark: SparkSession, eve
     exact = mt.landmark(since="2024-01-01T00:00:00+00:00", step="1 day")
     row = mt.aggregate(events, "ts", (), exact, mt.count()).selectExpr("unix_micros(window.start) s").first()
     assert row == (ZERO,)
+
+
+def test_zones_are_those_of_spark(spark: SparkSession) -> None:
+    zones = ["+02:00", "-9:30", "GMT+2", "UTC+1", "UT-03:30", "UTC", "Z", "GMT0", "Europe/Berlin", "EST", "PST", "IST"]
+    for clock in ("2024-01-01 00:00:00", "2024-03-31 02:30:00", "2024-10-27 02:30:00"):
+        micros = (datetime.fromisoformat(clock) - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+        for zone in zones:
+            with setting(spark, "spark.sql.session.timeZone", zone):
+                assert spark.sql(f"select unix_micros(timestamp'{clock}')").first() == (instant(micros, zone),), zone
+    with setting(spark, "spark.sql.session.timeZone", "GMT+2"):
+        df = spark.sql("select timestamp'2024-01-01 00:00:10' ts, 1 v, 2 W")
+        out = mt.aggregate(df, "ts", (), mt.landmark("2024-01-01", "1 min"), mt.sum("v"), order_by=F.desc("w"))
+        assert out.select("window.start", "sum_v").first() == spark.sql("select timestamp'2024-01-01', 1L").first()
 
 
 def test_conditions_may_be_expressions(events: DataFrame) -> None:

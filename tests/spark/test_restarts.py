@@ -18,9 +18,10 @@ from muntin.spark.input.reading import prepare
 from muntin.spark.stream.choice import taken_up
 from muntin.spark.stream.fingerprints import fingerprint, of_window
 from tests.spark.cases import assert_same, plain_spark
+from tests.spark.patience import to_the_end
 from tests.spark.streams import ONE_SHAPE, Replay, events
 
-MINUTE, HALF = mt.tumbling("1 min"), mt.tumbling("30 s")
+MINUTE, HALF, PAIRS = mt.tumbling("1 min"), mt.tumbling("30 s"), mt.tumbling(mt.rows(2))
 Change = tuple[dict[str, Any], str]
 
 
@@ -162,23 +163,76 @@ def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: P
     assert_all_rows(replay)
 
 
-def test_auto_keeps_its_shape_when_windows_are_added(spark: SparkSession, tmp_path: Path) -> None:
-    """By itself it takes another: with more windows, slices pay."""
+def test_auto_keeps_its_shape_when_windows_change(spark: SparkSession, tmp_path: Path) -> None:
+    """By itself it takes another: with fewer windows, slices do not pay."""
     statistics = mt.Statistics(10**8, keys=10, span="1 hour")
     more = [MINUTE, HALF, mt.tumbling("7 s"), mt.tumbling("11 s")]
     replay = Replay(spark, tmp_path)
-    checkpoint = first_run(replay, statistics=statistics)
+    checkpoint = first_run(replay, statistics=statistics, windows=more)
     shapes = []
-    for changes in ({}, {"windows": more}, {"windows": more, "checkpoint": checkpoint}):
+    for changes in ({"windows": more}, {}, {"checkpoint": checkpoint}):
         plan = mt.explain(replay.stream, **ask(statistics=statistics, **changes))
         assert isinstance(plan, mt.StreamPlan)
         shapes.append(plan.shape)
     assert shapes[0] is shapes[2] is not shapes[1]
     with pytest.raises(StreamingQueryException) as refused:
-        second_run(replay, windows=more, statistics=statistics)
+        second_run(replay, statistics=statistics)
     assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in str(refused.value)
-    replay.run(ask(windows=more, statistics=statistics, checkpoint=checkpoint), files=True)
+    replay.run(ask(statistics=statistics, checkpoint=checkpoint), files=True)
     assert_all_rows(replay)
+
+
+@pytest.mark.parametrize("strategy", ["expand", "chain"])
+def test_a_window_that_was_left_out_is_complete_when_it_is_back(
+    spark: SparkSession, tmp_path: Path, strategy: str
+) -> None:
+    """Its state goes on, so every row that is given is the one of plain Spark."""
+    replay = Replay(spark, tmp_path)
+    asked = {"strategy": strategy, "checkpoint": first_run(replay, strategy=strategy)}
+    replay.add(events((55, "a", 0), (59, "b", 9)))
+    without = mt.explain(replay.stream, **ask(windows=HALF, **asked))
+    assert "1m is not asked for now, and is counted all the same" in str(without)
+    replay.run(ask(windows=HALF, **asked), files=True)
+    second_run(replay, **asked)
+    assert_all_rows(replay)
+
+
+@pytest.mark.parametrize("strategy", ["expand", "chain"])
+def test_a_window_that_is_new_is_refused(spark: SparkSession, tmp_path: Path, strategy: str) -> None:
+    """Its first instances would lack the rows from before."""
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy=strategy)
+    new = {"windows": [MINUTE, HALF, mt.tumbling("2 min")], "strategy": strategy}
+    message = (
+        "the windows were ⟨30s,30s⟩, ⟨1m,1m⟩ and are ⟨30s,30s⟩, ⟨1m,1m⟩, ⟨2m,2m⟩. Use a new checkpoint; for windows"
+    )
+    with pytest.raises(mt.QueryError, match=message):
+        mt.aggregate(replay.stream, **ask(**new), checkpoint=checkpoint)
+    with pytest.raises(StreamingQueryException, match="STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"):
+        second_run(replay, **new)
+
+
+@pytest.mark.parametrize("strategy", ["expand", "independent"])
+def test_another_output_mode_is_refused(spark: SparkSession, tmp_path: Path, strategy: str) -> None:
+    """In update mode, an instance of append mode that gets no more rows would never be given."""
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy=strategy)
+    asked = ask(strategy=strategy, output="update")
+    with pytest.raises(mt.QueryError, match=r"the output was append and is update\. Use output='append', or a new"):
+        mt.aggregate(replay.stream, **asked, checkpoint=checkpoint)
+    updates = mt.aggregate(replay.add(events((55, "a", 9))).stream, **asked).writeStream.outputMode("update")
+    started = updates.format("noop").option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
+    with pytest.raises(StreamingQueryException, match="STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"):
+        to_the_end(started)
+
+
+def test_another_order_of_rows_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    """Rows that wait have the column that they were to be ordered by."""
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, windows=PAIRS, order_by="v")
+    for order, text in (("k", "k string ASC NULLS FIRST"), (F.desc("v"), "v bigint DESC NULLS LAST"), ((), "none")):
+        with pytest.raises(mt.QueryError, match=f"the order was v bigint ASC NULLS FIRST and is {text}. Ask for"):
+            mt.aggregate(replay.stream, **ask(windows=PAIRS, order_by=order), checkpoint=checkpoint)
 
 
 def test_a_checkpoint_of_another_shape_is_refused_with_the_remedy(spark: SparkSession, tmp_path: Path) -> None:

@@ -204,8 +204,22 @@ def test_explain_takes_a_registry(stream: DataFrame, tmp_path: Path) -> None:
     assert explain(stream, windows=registry).windows == (mt.tumbling("1 min"),)
     with pytest.raises(mt.QueryError, match="cannot follow a registry of windows"):
         explain(stream, windows=registry, strategy="native")
-    with pytest.raises(mt.UnsupportedError, match=r"columnar state is not for this query: no kernel knows median\(v\)"):
+    with pytest.raises(mt.UnsupportedError, match=r"packed state needs kernels, and no kernel knows median\(v\)"):
         explain(stream, windows=registry, aggregates=mt.median("v"))
+
+
+@pytest.mark.parametrize(
+    ("role", "expression", "message"),
+    [
+        ("by", "struct(k)", "is of type struct<k:bigint>, and packed state needs simple keys. Use fields of it"),
+        ("order_by", "struct(k, v)", "and streams do not sort by struct<k:bigint,v:bigint>. Use a simple type, such"),
+        ("order_by", "array(k)", "and streams do not sort by array<bigint>. Use a simple type"),
+        ("order_by", "collate(string(k), 'UNICODE_CI')", "do not sort by string collate UNICODE_CI. Use a simple type"),
+    ],
+)
+def test_what_windows_in_order_need_on_a_stream(stream: DataFrame, role: str, expression: str, message: str) -> None:
+    with pytest.raises(mt.UnsupportedError, match=re.escape(message)):
+        explain(stream, windows=mt.session_window("1 min"), **{role: F.expr(expression).alias("s")})
 
 
 def test_a_watermark_is_no_matter_for_batch(spark: SparkSession) -> None:

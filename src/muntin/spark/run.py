@@ -186,9 +186,9 @@ def plan_query(
     registry: WindowRegistry | None = None
     if isinstance(windows, WindowRegistry):
         check_registered(df, strategy, options)
-        registry, now = windows, windows.windows()
-        in_order = in_turn(windows, strategy, kept)
-        windows = (*ANY_KIND, *now) if in_order else now or ANY_WINDOW
+        registry = windows
+        in_order = in_turn(registry, strategy, kept)
+        windows = (*ANY_KIND, *registry.counted()) if in_order else registry.windows() or ANY_WINDOW
     keys = several(by)
     source = _checked(df, time, keys, windows, aggregates, strategy, layout, several(order_by), late_rows)
     figures = known(statistics, lambda history: _history(source, history, time, keys))
@@ -197,7 +197,7 @@ def plan_query(
     if comparable and figures is None:
         figures = sampled(source) if df.isStreaming else measure(source.events)
     if registry is not None:
-        plan = plan_registered(source, now, strategy, figures, options, kept, in_order=in_order)
+        plan = plan_registered(source, registry, strategy, figures, options, kept, in_order=in_order)
         return PlannedQuery(source, plan, registry=registry, kept=kept)
     if df.isStreaming:
         plan_it = plan_framed_stream if is_framed(source, strategy, kept) else plan_stream

@@ -9,8 +9,8 @@ whenever the watermark moves.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -33,10 +33,13 @@ from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Fingerprint
 from muntin.kernels.protocol import Longs
+from muntin.registry import removal
 from muntin.window import LastTime
 
 ROWS = 500_000
 """Instances in one message."""
+LACKING = "the query did not read before its last start"
+"""Why rows of the state lack a column."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,6 @@ class FrameJob:
 
     registered: bool = False
     """Whether windows come and go."""
-    watches: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """The names of the columns that windows of a registry may watch, by what they call them and take them for."""
 
     def slicings(self, terms: Iterable[Term]) -> tuple[Slicing, ...]:
         """Give the windows that are fed together: those that share slices, and wait as long for rows.
@@ -67,17 +68,11 @@ class FrameJob:
         return tuple(Slicing(place, tuple(together[key])) for place, key in enumerate(sorted(together)))
 
     def _alone(self, term: Term) -> Slicing:
-        columns = []
-        for watch in term.window.watches:
-            known = self.watches.get((str(watch.column), watch.role))
-            if known is None:
-                raise QueryError(
-                    f"window {term.id!r} of the registry watches {str(watch.column)!r}, which the query does not read. "
-                    "Remove the window, or start the query anew, with a new checkpoint."
-                )
-            columns.append(known)
-        one = framing(term.window, term.number, tuple(columns), term.number)
-        return Slicing(term.number, (one,), term.since, term.until, term.id)
+        columns = tuple(names.watched_as(str(watch.column), watch.role) for watch in term.window.watches)
+        alone = framing(term.window, term.number, columns, term.number)
+        slicing = Slicing(term.number, (alone,), term.since, term.until, term.id)
+        slicing.check_columns(self.task.watched, "the query does not read")
+        return slicing
 
 
 @dataclass(frozen=True)
@@ -117,12 +112,21 @@ class Slicing:
         """The number of what is remembered for them."""
         return -2 - 2 * self.number
 
+    def check_columns(self, known: Iterable[str], reason: str) -> None:
+        """Refuse a window of a registry that watches a column of which nothing is known."""
+        if missing := {column for one in self.framings for column in one.columns} - set(known):
+            column = min(missing).split(" ", 2)[-1]
+            raise QueryError(
+                f"window {self.label!r} of the registry watches {column!r}, which {reason}. "
+                f"{removal(self.number)} Or use a new checkpoint."
+            )
+
     def within(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Give the instances inside the stretch of time."""
+        """Give the instances inside the stretch of time; sessions must begin a gap later, to have no row before it."""
         if self.since == -FOREVER and self.until == FOREVER:
             return batch
         start, end = (batch[name].to_numpy() for name in (names.START, names.FINISH))
-        return batch.filter(pa.array((start >= self.since) & (end <= self.until)))
+        return batch.filter(pa.array((start >= self.since + self.lag) & (end <= self.until)))
 
 
 def missed(time: Longs, head: Head, slicings: Sequence[Slicing]) -> NDArray[np.bool_]:
@@ -150,6 +154,7 @@ class _Turn:
         terms = changed(self.head, news.changes, self.watermark) if self.job.registered else ()
         slicings = self.job.slicings(terms)
         lags = [slicing.lag for slicing in slicings] or [0]
+        self._check_columns(slicings)
         fresh, late, dropped, by_window = self._accepted(news, slicings)
         self._check(fresh, slicings)
         waits = now - max(lags)
@@ -157,7 +162,7 @@ class _Turn:
         following = self.head.following
         messages: tuple[bytes, ...] = ()
         if now > self.head.watermark:
-            rows = self._known(fresh, now)
+            rows = self._known(fresh, now, slicings if self.job.registered else ())
             given = [slicing.within(batch) for slicing in slicings for batch in self._fed(slicing, rows, now, segments)]
             messages = tuple(_messages([batch for batch in given if batch.num_rows], terms))
         kept_numbers = {number for slicing in slicings for number in (slicing.slices, slicing.memories)}
@@ -211,11 +216,23 @@ class _Turn:
             for one in slicing.framings:
                 one.check(stretch)
 
-    def _known(self, fresh: pa.RecordBatch | None, now: int) -> pa.RecordBatch | None:
+    def _check_columns(self, slicings: Sequence[Slicing]) -> None:
+        """Refuse a new window of a registry before it is taken, if rows that wait lack what it watches."""
+        known = {term.number for term in self.head.terms}
+        added = [one for one in slicings if one.label is not None and one.number not in known]
+        if any(one.framings[0].columns for one in added):
+            for segment in self.head.segments:
+                for one in added if segment.number >= 0 else ():
+                    one.check_columns(unpack(self.store.read(segment.number)).schema.names, LACKING)
+
+    def _known(self, fresh: pa.RecordBatch | None, now: int, registered: Sequence[Slicing]) -> pa.RecordBatch | None:
         """Give the rows that may be fed now, and those after them that sessions go on with."""
         waiting = [
             unpack(self.store.read(one.number)) for one in self.head.segments if one.number >= 0 and one.first <= now
         ]
+        for slicing in registered:
+            for batch in waiting:
+                slicing.check_columns(batch.schema.names, LACKING)
         batches = [*waiting, *([] if fresh is None else [fresh])]
         return joined(_alike(batches)) if batches else None
 
@@ -227,6 +244,8 @@ class _Turn:
         since = max(self.head.watermark - lag, slicing.since if slicing.counts else -FOREVER)
         ready = None if rows is None else _between(rows, since, now - lag)
         slices, memories = (self._read(number, segments) for number in (slicing.slices, slicing.memories))
+        if slicing.label is not None and slices is not None:
+            slicing.check_columns(slices.schema.names, LACKING)
         items = [slices] if slices is not None else []
         if ready is not None and ready.num_rows:
             items.append(batch_with_numbers(self._ordered(ready).select(task.inputs)))
@@ -287,9 +306,21 @@ def _following(rows: Rows, after: pa.RecordBatch | None, groups: int) -> Longs:
 
 
 def _alike(batches: Sequence[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """Give all batches the types of the last, which is of today; Spark tells times by the zone of the session."""
+    """Give all batches the columns and types of the last, which is of today.
+
+    Spark tells times by the zone of the session. A column that only windows since the last start watch is null.
+    """
     schema = batches[-1].schema
-    return [batch if batch.schema.equals(schema) else batch.select(schema.names).cast(schema) for batch in batches]
+    return [batch if batch.schema.equals(schema) else _like(batch, schema) for batch in batches]
+
+
+def _like(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    known = set(batch.schema.names)
+    columns = [
+        batch[field.name].cast(field.type) if field.name in known else pa.nulls(batch.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _ranks(column: pa.Array, direction: str) -> Longs:

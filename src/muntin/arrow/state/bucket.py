@@ -29,7 +29,7 @@ from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.slicing.grids import Grid, lies_on
-from muntin.registry import REPORTS
+from muntin.registry import REPORTS, removal
 from muntin.window import Window
 
 ROWS = 500_000
@@ -263,7 +263,7 @@ def _check_kinds(terms: Iterable[Term]) -> None:
         if not isinstance(term.window, Window):
             raise QueryError(
                 f"window {term.id!r} of the registry (change {term.version}) takes rows in order, and this query keeps "
-                "slices. Remove the window, or start the query with strategy='ordered' and a new checkpoint."
+                f"slices. {removal(term.version)} Or start it with strategy='ordered' and a new checkpoint."
             )
 
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
-from muntin.expressions import Expression, Named, is_column, written
+from muntin.expressions import Expression, Named, is_column, renumbered, written
 from muntin.sentences import sentence_of
 from muntin.spark.input.checking import ATOMS, column_of, expression, folding
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch, in_order
+from muntin.zones import instant
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,8 @@ class Watching:
     """Whether all measures are whole numbers."""
     directions: tuple[str, ...] = ()
     """How each of the columns that rows of one time are ordered by is sorted, as Spark writes it."""
+    order_texts: tuple[str, ...] = ()
+    """The order in words: each expression with its type and direction."""
 
     @property
     def sorting(self) -> list[Column]:
@@ -77,7 +78,11 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
     )
     of = tuple(tuple(safe[watch] for watch in window.watches) for window in windows)
     directions = tuple(direction for _, direction in sorting)
-    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole, directions)
+    texts = tuple(
+        f"{renumbered(str(column))} {given.simpleString()} {how}"
+        for (column, how), given in zip(sorting, types[len(watches) :], strict=True)
+    )
+    return Watching(columns | ordered, tuple(safe.values()), tuple(ordered), of, whole, directions, texts)
 
 
 def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
@@ -88,7 +93,8 @@ def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
             name, direction = name.removesuffix(f" {how}"), how
     if not direction:
         return expression(df, given, "order_by"), next(iter(DIRECTIONS))
-    if name not in df.columns:
+    fold = folding(df)
+    if fold(name) not in map(fold, df.columns):
         raise QueryError(
             f"order_by sorts by {name!r}, which is not a column. Add it to the input, and use F.desc of that."
         )
@@ -170,7 +176,9 @@ def _placed(df: DataFrame, window: Landmark, *, zoned: bool) -> Landmark:
         return window
     if not zoned:
         return window.at(window.since)
-    zone = ZoneInfo(str(df.sparkSession.conf.get("spark.sql.session.timeZone")))
-    epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    clock = (epoch + timedelta(microseconds=window.since)).replace(tzinfo=zone)
-    return window.at((clock - epoch) // timedelta(microseconds=1))
+    return window.at(instant(window.since, session_zone(df.sparkSession)))
+
+
+def session_zone(spark: SparkSession) -> str:
+    """Return the time zone of a session as Spark has it."""
+    return str(spark.conf.get("spark.sql.session.timeZone"))

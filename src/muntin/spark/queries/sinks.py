@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError
 from muntin.paths import StrPath
-from muntin.spark.input.origins import Origins, described
 from muntin.spark.caching import persist_apart
+from muntin.spark.input.origins import Origins, described
 from muntin.spark.queries.conditions import Projection
 from muntin.spark.stream.upserts import UpsertTable
 

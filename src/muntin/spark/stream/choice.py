@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from warnings import warn
 
 from pyspark.sql import DataFrame
 
 from muntin.duration import Duration
-from muntin.errors import MuntinError, QueryError, UnsupportedError
-from muntin.fingerprint import Fingerprint, check_same
+from muntin.errors import MuntinError, MuntinWarning, QueryError, UnsupportedError
+from muntin.fingerprint import BY_INSTANCE, Fingerprint, check_same
 from muntin.plan.physical.options import StreamOptions
 from muntin.plan.physical.stream import ASSUMED, STREAM_STRATEGIES, StreamPlan, StreamShape, choose_stream
 from muntin.plan.physical.stream_work import StreamWork
@@ -27,7 +28,7 @@ from muntin.spark.stream.ordered import ordered
 from muntin.spark.stream.shapes import chain, expand, independent
 from muntin.spark.stream.watermark import REUSE, shares_a_shuffle
 from muntin.spark.workers.layout import obstacle
-from muntin.window import in_order
+from muntin.window import Window, in_order
 
 
 def plan_stream(
@@ -59,12 +60,22 @@ def plan_stream(
     prices, sets = session_prices(source.events.frame), len(counted(source))
     work = Work(statistics, columns, len(source.events.keys), prices, sets=sets)
     stream = StreamWork(work, options.watermark or Duration(0))
-    plan = choose_stream(stream, source.query.periodic, strategy, options, allowed, source.query.aggregates)
+    left_out = _left_out(source, kept)
+    windows = (*source.query.periodic, *left_out)
+    plan = choose_stream(stream, windows, strategy, options, allowed, source.query.aggregates)
     mark = taken_up(kept, _fingerprint(source, plan))
+    if mark.lacks_windows:
+        warn(UNKNOWN_WINDOWS, MuntinWarning, stacklevel=4)
+    silent = (f"{window.label} is not asked for now, and is counted all the same" for window in left_out)
     faster = price_notes(source.events.frame) if any(shape.packed for shape in allowed) else ()
-    notes = (*_notes(source, named, obstacles, before), *plan.notes, *faster)
+    notes = (*_notes(source, named, obstacles, before), *silent, *plan.notes, *faster)
     return replace(plan, notes=(*notes, LATE_ROWS) if options.late_rows else notes), mark
 
+
+UNKNOWN_WINDOWS = (
+    "an earlier version of Muntin made the checkpoint, which does not say what windows it counts. Do not add a window: "
+    "its first instances would lack rows. To add one, use a new checkpoint."
+)
 
 LATE_ROWS = "rows go to the state as they are, so that late ones can be given, and are sliced there; costs leave it out"
 """What plans say where late rows are asked for."""
@@ -138,15 +149,22 @@ def _notes(
             yield f"{shape.name.lower()} is left out: it {obstacles[shape].reason}"
 
 
+def _left_out(source: Source, kept: tuple[Fingerprint, ...]) -> tuple[Window, ...]:
+    """Return the windows that expand or chain count in a checkpoint, and that the query does not ask for.
+
+    They are counted on, so that their instances are complete if a later start asks for them again.
+    """
+    counted = (window for one in kept if one.shape in BY_INSTANCE for window in one.windows or ())
+    asked = set(source.query.periodic)
+    return tuple(window.timed() for window in counted if isinstance(window, Window) and window not in asked)
+
+
 def _fingerprint(source: Source, plan: StreamPlan) -> Fingerprint:
-    """Describe the state of a query; with expand and the chain, windows may change, since state is kept by instance."""
-    name = plan.shape.name.lower()
-    match plan.shape:
-        case StreamShape.INDEPENDENT:
-            return fingerprint(source, name, plan.windows, None)
-        case StreamShape.COLUMNAR | StreamShape.DISTINCT:
-            return fingerprint(source, name, plan.windows, buckets_of(source))
-    return fingerprint(source, name, None, None)
+    """Describe the state of a query."""
+    shape = plan.shape
+    buckets = buckets_of(source) if shape.packed else None
+    output = plan.options.output if shape.updates else None
+    return fingerprint(source, shape.name.lower(), plan.windows, buckets, output=output)
 
 
 def taken_up(kept: tuple[Fingerprint, ...], now: Fingerprint) -> Fingerprint:

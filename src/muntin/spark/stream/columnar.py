@@ -32,11 +32,12 @@ from muntin.plan.slicing.grids import slicing
 from muntin.registry import CHANGES, WindowRegistry
 from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.source import DELAY, Source
+from muntin.spark.input.watching import session_zone
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream.observing import count_packed
+from muntin.spark.stream.observing import count_changes, count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.errors import sentence_first
-from muntin.spark.workers.layout import layout, obstacle, window_schema
+from muntin.spark.workers.layout import key_obstacle, layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import Window
 
@@ -60,6 +61,8 @@ GIVEN = T.StructType(
     ]
 )
 """What a bucket gives: a row about itself, and one for each message."""
+EVER = "36500d"
+"""Spark leaves out files that are older than the newest by this much, by default a week."""
 KNOWN = (T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType()))
 """What rows tell of windows that only the state knows."""
 _HEAD = T.StructType([T.StructField(names.HEAD, T.StringType())])
@@ -100,9 +103,13 @@ def columnar(source: Source, windows: tuple[Window, ...] | WindowRegistry, kept:
 
 
 def check_columnar(source: Source) -> None:
-    """Refuse what cannot run, and say what to do."""
+    """Refuse what cannot run where no other shape can take its place, and say what to do."""
+    if reason := key_obstacle(source.events):
+        raise UnsupportedError(
+            f"{reason}, and packed state needs simple keys. Use fields of it, or cast it to a string."
+        )
     if reason := obstacle(source.events):
-        raise UnsupportedError(f"columnar state is not for this query: {reason}. Use another strategy.")
+        raise UnsupportedError(f"packed state needs kernels, and {reason}. Use another aggregate.")
     check_packed(source)
 
 
@@ -142,10 +149,11 @@ def buckets_for(
     packing: Packing | None = None,
 ) -> Buckets:
     """Give what a bucket does with what is sent; the packing tells what is in rows that are to be sliced there."""
+    zone = session_zone(source.events.frame.sparkSession)
     if source.late_row is None:
-        return Buckets(job, first, registry, step)
+        return Buckets(job, first, registry, step, zone)
     layout, items = (None, ()) if packing is None else (counting(packing.layout), packing.items)
-    return Buckets(LateJob(job, step, source.carried, layout, items), first, registry, late_step)
+    return Buckets(LateJob(job, step, source.carried, layout, items), first, registry, late_step, zone)
 
 
 def given_rows(source: Source, given: DataFrame, schema: T.StructType, *, labelled: bool = False) -> DataFrame:
@@ -175,8 +183,9 @@ def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -
     spark = source.events.frame.sparkSession
     registry.settle()
     files = spark.readStream.schema(f"{names.CHANGE} string").option("pathGlobFilter", CHANGES)
+    files = files.option("maxFileAge", EVER)
     # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
-    texts = files.text(pattern(registry.place), wholetext=True)
+    texts = count_changes(files.text(pattern(registry.place), wholetext=True))
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias(names.BUCKET)
     nothing = {
         names.DATA: F.lit(None).cast("binary"),
@@ -193,8 +202,10 @@ Step = Callable[[Any, Head | None, Store, News, int], Outcome]
 class Buckets(StatefulProcessor):
     """Spark's side of a bucket: its state, its timer and its rows."""
 
-    def __init__(self, job: Any, first: int, registry: WindowRegistry | None, step: Step = step) -> None:
-        self.job, self.first, self.registry, self.step = job, first, registry, step
+    def __init__(
+        self, job: Any, first: int, registry: WindowRegistry | None, step: Step = step, zone: str = "UTC"
+    ) -> None:
+        self.job, self.first, self.registry, self.step, self.zone = job, first, registry, step, zone
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state."""
@@ -232,7 +243,7 @@ class Buckets(StatefulProcessor):
 
     @sentence_first
     def _stepped(self, key: Any, rows: Iterable[Row], timers: Any) -> Iterator[Row]:
-        now, news = timers.getCurrentWatermarkInMs(), _news(rows, self.registry)
+        now, news = timers.getCurrentWatermarkInMs(), _news(rows, self.registry, self.zone)
         kept = self.head.get() if self.head.exists() else None
         before = Head.from_json(kept[0]).taken_up(self.job) if kept else None
         outcome = self.step(self.job, before, self, news, now * 1000)
@@ -264,15 +275,15 @@ def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
     }
 
 
-def _news(rows: Iterable[Row], registry: WindowRegistry | None) -> News:
-    """Read what came for a bucket."""
+def _news(rows: Iterable[Row], registry: WindowRegistry | None, zone: str) -> News:
+    """Read what came for a bucket; landmarks of a wall clock become instants of the session's time zone."""
     slices: list[bytes] = []
     changes: list[Change] = []
     grids: set[str] = set()
     latest = -FOREVER
     for row in rows:
         if row[names.CHANGE] is not None:
-            changes.append(_change(row[names.CHANGE], registry))
+            changes.append(_change(row[names.CHANGE], registry).placed(zone))
             continue
         latest = max(latest, row[names.LATEST])
         if row[names.DATA]:

@@ -25,8 +25,17 @@ REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was m
 """What people read in Spark's error beside the two fingerprints: a name within the type."""
 
 
-def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | None, buckets: int | None) -> Fingerprint:
-    """Describe what a query keeps in its state; windows are given where state belongs to them."""
+def fingerprint(
+    source: Source,
+    shape: str,
+    windows: tuple[AnyWindow, ...] | None,
+    buckets: int | None,
+    *,
+    output: str | None = None,
+    order: tuple[str, ...] | None = None,
+    registry: str | None = None,
+) -> Fingerprint:
+    """Describe what a query keeps in its state; windows are None where they come from a registry."""
     for window in windows or ():
         if isinstance(window, UserWindow):
             window.check_state()
@@ -48,7 +57,10 @@ def fingerprint(source: Source, shape: str, windows: tuple[AnyWindow, ...] | Non
         None if windows is None else in_order(map(by_names, windows)),
         buckets,
         ".".join(source.events.frame.sparkSession.version.split(".")[:2]),
-        tuple(schema[names.TIMESTAMP].metadata.get(QUERIES, ())),
+        queries=tuple(schema[names.TIMESTAMP].metadata.get(QUERIES, ())) or None,
+        output=output,
+        order=order,
+        registry=registry,
     )
 
 

@@ -16,8 +16,8 @@ from muntin.plan.statistics import Statistics
 from muntin.spark.input.source import Source
 from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.stream.choice import buckets_of, taken_up
-from muntin.spark.stream.columnar import check_columnar
 from muntin.spark.stream.fingerprints import fingerprint
+from muntin.spark.stream.ordered import check_ordered
 from muntin.window import Window
 
 
@@ -50,7 +50,8 @@ def plan_framed_stream(
 
 def ordered_fingerprint(source: Source) -> Fingerprint:
     """Describe the state of a query whose rows are read in order."""
-    return fingerprint(source, StreamShape.ORDERED.name.lower(), source.query.windows, buckets_of(source))
+    shape, order = StreamShape.ORDERED.name.lower(), source.watching.order_texts
+    return fingerprint(source, shape, source.query.windows, buckets_of(source), order=order)
 
 
 def _check(source: Source, strategy: str, options: StreamOptions) -> None:
@@ -65,4 +66,4 @@ def _check(source: Source, strategy: str, options: StreamOptions) -> None:
         raise QueryError(f"window {label!r} is given when it has ended, and has no output='update'. Use 'append'.")
     if options.late == "exact":
         raise QueryError(f"window {label!r} takes rows in order, and has no late='exact'. Use a longer watermark.")
-    check_columnar(source)
+    check_ordered(source)

@@ -26,6 +26,8 @@ LATE_METRIC = "muntin_late"
 """What packed state tells: late, dropped, late_by_window, kept and newest."""
 FUTURE_METRIC = "muntin_future"
 """Rows that were set aside because they are ahead of the clock: such metrics have future."""
+CHANGES_METRIC = "muntin_changes"
+"""Changes of a registry, which Spark counts as input: such metrics have rows."""
 ROWS, FUTURE = "rows", "future"
 
 
@@ -44,6 +46,11 @@ def count_packed(given: DataFrame) -> DataFrame:
 def count_future(frame: DataFrame, is_ahead: Column) -> DataFrame:
     """Count the rows that are ahead of the clock."""
     return frame.observe(_unique(FUTURE_METRIC), F.count_if(is_ahead).alias(FUTURE))
+
+
+def count_changes(files: DataFrame) -> DataFrame:
+    """Count the changes of a registry that are read, so that they can be told from events."""
+    return files.observe(_unique(CHANGES_METRIC), F.count(F.lit(1)).alias(ROWS))
 
 
 def _unique(name: str) -> str:

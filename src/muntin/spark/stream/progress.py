@@ -18,6 +18,7 @@ from muntin.errors import QueryError
 from muntin.sentences import sentence_of
 from muntin.spark.stream.kept_state import Kept, state
 from muntin.spark.stream.observing import (
+    CHANGES_METRIC,
     FUTURE,
     FUTURE_METRIC,
     LATE_METRIC,
@@ -64,7 +65,7 @@ class Progress:
 
     batches: int
     rows_in: int
-    """Rows that were read, each as often as it was read."""
+    """Rows that were read, each as often as it was read; changes of a registry are not among them."""
     rows_out: int | None
     """Rows that went to the sink; where it does not count them, rows of the result; None if nobody does."""
     late: int
@@ -202,7 +203,7 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
         steps.update(report.durationMs)
     return Progress(
         batches=len({report.batchId for report in reports}),
-        rows_in=sum(report.numInputRows or 0 for report in reports),
+        rows_in=sum(map(_events, reports)),
         rows_out=_total(map(_written, reports)),
         late=late_groups + (_total(observed(report, LATE_METRIC, names.LATE) for report in reports) or 0),
         state=tuple(map(_operator, last.stateOperators)),
@@ -218,9 +219,19 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
         change=max((change for report in reports if (change := newest_change(report)) is not None), default=None),
         steps=tuple(sorted(steps.items())),
         began=datetime.fromisoformat(last.timestamp),
-        input_rate=last.inputRowsPerSecond,
-        processed_rate=last.processedRowsPerSecond,
+        input_rate=_of_events(last.inputRowsPerSecond, last),
+        processed_rate=_of_events(last.processedRowsPerSecond, last),
     )
+
+
+def _events(report: StreamingQueryProgress) -> int:
+    """Return the rows that were read, without the changes of a registry, which Spark counts among them."""
+    return (report.numInputRows or 0) - (observed(report, CHANGES_METRIC, ROWS) or 0)
+
+
+def _of_events(rate: float | None, report: StreamingQueryProgress) -> float | None:
+    """Return the part of a rate that is due to events."""
+    return rate and rate * _events(report) / (report.numInputRows or 1)
 
 
 def _total(counts: Iterable[int | None]) -> int | None:

@@ -50,7 +50,7 @@ def check_registered(df: DataFrame, strategy: str, options: StreamOptions) -> No
 
 def plan_registered(
     source: Source,
-    windows: tuple[AnyWindow, ...],
+    registry: WindowRegistry,
     strategy: str,
     statistics: Statistics | None,
     options: StreamOptions,
@@ -59,11 +59,12 @@ def plan_registered(
     in_order: bool = False,
 ) -> StreamPlan:
     """Give the plan of the windows that a registry has now; where it has none, the source was made for ANY_WINDOW."""
+    windows = registry.windows()
     check_columnar(source)
     if in_order:
-        taken_up(kept, _registered(source, StreamShape.ORDERED))
+        taken_up(kept, _fingerprint(source, registry, StreamShape.ORDERED))
         return _in_order(source, windows, strategy, statistics, options)
-    taken_up(kept, _registered(source))
+    taken_up(kept, _fingerprint(source, registry))
     plan, _ = plan_stream(source, StreamShape.COLUMNAR.name.lower(), statistics, options)
     plan = replace(plan, strategy=strategy)
     if windows:
@@ -94,12 +95,15 @@ def evaluate_registered(
     source: Source, registry: WindowRegistry, kept: tuple[Fingerprint, ...], *, in_order: bool = False
 ) -> DataFrame:
     """Give the streaming DataFrame of windows that come and go: in columnar state, and in order, windows are data."""
+    registry.settle()
     if in_order:
         source = replace(source, watching=replace(source.watching, whole=False))  # what comes may have fractions
-        return ordered(source, taken_up(kept, _registered(source, StreamShape.ORDERED)), registry)
-    return columnar(source, registry, taken_up(kept, _registered(source)))
+        return ordered(source, taken_up(kept, _fingerprint(source, registry, StreamShape.ORDERED)), registry)
+    return columnar(source, registry, taken_up(kept, _fingerprint(source, registry)))
 
 
-def _registered(source: Source, shape: StreamShape = StreamShape.COLUMNAR) -> Fingerprint:
+def _fingerprint(source: Source, registry: WindowRegistry, shape: StreamShape = StreamShape.COLUMNAR) -> Fingerprint:
     """Describe the state of a query whose windows come and go."""
-    return fingerprint(source, shape.name.lower(), None, buckets_of(source))
+    order = source.watching.order_texts if shape is StreamShape.ORDERED else None
+    identity = registry.identity()
+    return fingerprint(source, shape.name.lower(), None, buckets_of(source), order=order, registry=identity)
