@@ -194,3 +194,11 @@ def test_tumbling_windows_of_a_fraction_have_every_row_once() -> None:
 def test_lengths_that_64_bits_do_not_hold() -> None:
     with pytest.raises(mt.QueryError, match=r"range 1000+\d* is too long. Use one of at most 2\*\*62"):
         mt.tumbling(1e30, on="km")
+
+
+def test_begins_beyond_what_doubles_hold_are_the_nearest() -> None:
+    """Where another window has fractions, begins are doubles."""
+    row = {"k": 0, "km": 0.0, "flag": None, "price": None, "v": 1}
+    rows = [row | {"t": place, "steps": 2**53 + 1 + place} for place in range(3)]
+    out = given(rows, [mt.tumbling(1, on="steps")], 1000)
+    assert [(begin, count) for _, _, _, begin, _, _, _, count in out] == [(2.0**53, 1), (2.0**53 + 2, 1)]

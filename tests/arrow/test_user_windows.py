@@ -25,6 +25,7 @@ from muntin.arrow.reducers import reducer
 from muntin.arrow.state.bucket import News
 from muntin.arrow.state.head import Head
 from muntin.arrow.state.packing import pack, unpack
+from muntin.window.user import check_states
 from tests.arrow.test_frame_state import FINGERPRINT, Shelf
 
 SIZES = (1, 2, 3, 7, 1000)
@@ -362,7 +363,12 @@ def test_a_stream_refuses_a_state_that_it_cannot_keep() -> None:
     with pytest.raises(mt.QueryError, match="state of a discretizer has a value of type 'Point', which cannot be kept"):
         streamed(window, [1, 2], size=1)
     with pytest.raises(mt.QueryError, match="the initial state of window 'w' has a value of type 'Point'"):
-        mt.user_window(Memo(), initial=Memo.Point(1), id="w").check_state()
+        check_states([mt.user_window(Memo(), initial=Memo.Point(1), id="w")])
+    check_states([mt.user_window(Count(4, 2)), mt.user_window(Count(4, 2), version=2), mt.user_window(Stock())])
+    with pytest.raises(
+        mt.QueryError, match=r"window 'b' has a function called 'Count', .* Give the functions different"
+    ):
+        check_states([mt.user_window(Count(4, 2), id="a"), mt.user_window(Count(3, 1), id="b")])
 
 
 def test_states_of_earlier_versions_are_read_or_refused() -> None:

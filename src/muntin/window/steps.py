@@ -37,9 +37,10 @@ class Steps:
     @staticmethod
     def of(range: float, slide: float, offset: float) -> Steps:
         """Read lengths as the decimals that people write."""
-        lengths = [Fraction(str(length)) for length in (range, slide, offset)]
-        unit = lcm(*(length.denominator for length in lengths))
-        return Steps(*(int(length * unit) for length in lengths), unit)
+        fractions = [Fraction(str(length)) for length in (range, slide, offset)]
+        unit = lcm(*(fraction.denominator for fraction in fractions))
+        length, step, shift = (int(fraction * unit) for fraction in fractions)
+        return Steps(length, step, shift, unit)
 
     def begin(self, step: Any) -> Any:
         """Return where an instance begins, or each of several."""

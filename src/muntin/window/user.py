@@ -110,10 +110,6 @@ class UserWindow(Kind):
         own = {"initial": self.start, "fifo": self.fifo, "complete": self.complete}
         return told if self.start is None else told | own
 
-    def check_state(self) -> None:
-        """Refuse an initial state that cannot be kept."""
-        encode(self.initial, f"the initial state of window {self.label!r}")
-
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
         """Yield the windows in the order of their ends; the end of the input ends those that are open."""
         step, state = getattr(self.discretizer, "step", self.discretizer), deepcopy(self.initial)
@@ -126,6 +122,21 @@ class UserWindow(Kind):
             begun += [row] * begins
         if not self.complete:
             yield from (Instance(times[lo], times[-1], lo, len(times)) for lo in begun)
+
+
+def check_states(windows: Iterable[Kind]) -> None:
+    """Refuse user windows whose state a checkpoint cannot keep, or cannot tell from that of another."""
+    known: list[dict[str, Any]] = []
+    for window in windows:
+        if not isinstance(window, UserWindow):
+            continue
+        encode(window.initial, f"the initial state of window {window.label!r}")
+        if window.to_dict() in known:
+            raise QueryError(
+                f"window {window.label!r} has a function called {window.text!r}, as another window has: a checkpoint "
+                "cannot tell their states apart. Give the functions different names."
+            )
+        known.append(window.to_dict())
 
 
 def _text(state: Any) -> str:

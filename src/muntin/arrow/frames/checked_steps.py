@@ -146,14 +146,14 @@ def _checked_count(marks):  # type: ignore[no-untyped-def]
     return lambda marks: np.int64(marks)
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class _CheckArithmetic(FunctionPass):  # type: ignore[misc]
+@register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[no-untyped-call]
+class _CheckArithmetic(FunctionPass):
     """Put checked operations in the place of plain ones."""
 
     _name = "check_arithmetic"
 
     def __init__(self) -> None:
-        FunctionPass.__init__(self)
+        FunctionPass.__init__(self)  # type: ignore[no-untyped-call]
 
     def run_pass(self, state: Any) -> bool:
         """Change the operations of a function before its types are known."""
@@ -167,18 +167,18 @@ def _checked(value: Any) -> Any:
     """Return an expression with a checked operation in it."""
     kind = getattr(value, "op", None)
     if kind == "inplace_binop" and value.immutable_fn in CHECKED:
-        value = ir.Expr.binop(value.immutable_fn, value.lhs, value.rhs, value.loc)
+        value = ir.Expr.binop(value.immutable_fn, value.lhs, value.rhs, value.loc)  # type: ignore[no-untyped-call]
     if kind in ("binop", "inplace_binop", "unary") and value.fn in CHECKED:
         value.fn = CHECKED[value.fn]
     return value
 
 
-class _Compiler(CompilerBase):  # type: ignore[misc]
+class _Compiler(CompilerBase):
     """Numba's compiler with checked arithmetic."""
 
     def define_pipelines(self) -> list[Any]:
         """Check arithmetic as soon as a function is read."""
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
         passes.add_pass_after(_CheckArithmetic, IRProcessing)
         passes.finalize()
         return [passes]

@@ -170,7 +170,7 @@ class Compared(Run):
             if numbers.unit is not None:
                 values, state = values.astype(np.int64), state.astype(np.int64)
         else:
-            values, state, kernel = values.astype(object), state.astype(object), kernel.py_func
+            values, state, kernel = values.astype(object), state.astype(object), getattr(kernel, "py_func", kernel)
         codes = kernel(stretch.new_bounds, values, valid[stretch.new], known, state, limit, *function)
         try:
             stretch.memory[self.slot("value")] = numbers.to_state(state)

@@ -143,4 +143,4 @@ def told(framing: Framing, some: Ended, task: FrameTask) -> list[pa.Array]:
     if task.measured is None:
         return columns
     kind, own = pa.type_for_alias(task.measured), (some.begin, some.stop)
-    return columns + [pa.nulls(len(some.lo), kind) if it is None else pa.array(it).cast(kind) for it in own]
+    return columns + [pa.nulls(len(some.lo), kind) if it is None else pa.array(it).cast(kind, safe=False) for it in own]

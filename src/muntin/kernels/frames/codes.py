@@ -84,7 +84,7 @@ def until_codes(bounds, value, valid, is_known, total, bound, function):  # type
                     total[group] = value[row]
                 elif function == 0:
                     total[group] += value[row]
-                elif _replaces(value[row], total[group], function):
+                elif _replaces(value[row], total[group], function):  # type: ignore[no-untyped-call]
                     total[group] = value[row]
                 is_known[group] = True
             if not is_known[group]:

@@ -19,7 +19,8 @@ from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.paths import StrPath
 from muntin.spark.input.source import QUERIES, Source
 from muntin.spark.stream.checkpoints import heads, is_aggregation, is_begun, operators, readable, store
-from muntin.window import AnyWindow, UserWindow, by_names, in_order
+from muntin.window import AnyWindow, by_names, in_order
+from muntin.window.user import check_states
 
 REMEDY = "mt.aggregate(…, checkpoint=) says what changed since the state was made, and what to do"
 """What people read in Spark's error beside the two fingerprints: a name within the type."""
@@ -36,9 +37,7 @@ def fingerprint(
     registry: str | None = None,
 ) -> Fingerprint:
     """Describe what a query keeps in its state; windows are None where they come from a registry."""
-    for window in windows or ():
-        if isinstance(window, UserWindow):
-            window.check_state()
+    check_states(windows or ())
     schema = source.events.frame.schema
     time, *keys = source.expressions
     columns = dict.fromkeys(column for aggregate in source.query.aggregates for column in aggregate.columns)
