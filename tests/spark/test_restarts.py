@@ -163,22 +163,22 @@ def test_auto_keeps_the_shape_of_the_checkpoint(spark: SparkSession, tmp_path: P
     assert_all_rows(replay)
 
 
-def test_auto_keeps_its_shape_when_windows_change(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_query_keeps_its_shape_when_windows_are_left_out(spark: SparkSession, tmp_path: Path) -> None:
     """By itself it takes another: with fewer windows, slices do not pay."""
-    statistics = mt.Statistics(10**8, keys=10, span="1 hour")
+    asked = {"statistics": mt.Statistics(10**8, keys=10, span="1 hour"), "strategy": "native"}
     more = [MINUTE, HALF, mt.tumbling("7 s"), mt.tumbling("11 s")]
     replay = Replay(spark, tmp_path)
-    checkpoint = first_run(replay, statistics=statistics, windows=more)
+    checkpoint = first_run(replay, windows=more, **asked)
     shapes = []
     for changes in ({"windows": more}, {}, {"checkpoint": checkpoint}):
-        plan = mt.explain(replay.stream, **ask(statistics=statistics, **changes))
+        plan = mt.explain(replay.stream, **ask(**asked, **changes))
         assert isinstance(plan, mt.StreamPlan)
         shapes.append(plan.shape)
     assert shapes[0] is shapes[2] is not shapes[1]
     with pytest.raises(StreamingQueryException) as refused:
-        second_run(replay, statistics=statistics)
+        second_run(replay, **asked)
     assert "STREAMING_STATEFUL_OPERATOR_NOT_MATCH_IN_STATE_METADATA" in str(refused.value)
-    replay.run(ask(statistics=statistics, checkpoint=checkpoint), files=True)
+    replay.run(ask(**asked, checkpoint=checkpoint), files=True)
     assert_all_rows(replay)
 
 
