@@ -37,7 +37,7 @@ from muntin.spark.stream.observing import count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.layout import layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
-from muntin.window import Window
+from muntin.window import MOST_INSTANCES, Window
 
 PACKED = T.StructType(
     [
@@ -205,7 +205,8 @@ class Buckets(StatefulProcessor):
         """Take what the source and the registry have sent."""
         for timer in self.handle.listTimers():
             self.handle.deleteTimer(timer)
-        return self._stepped(key, _news(rows), timerValues)
+        most = MOST_INSTANCES if self.registry is None else self.registry.most_instances
+        return self._stepped(key, _news(rows, most), timerValues)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:  # noqa: N802, N803
         """Hear that the watermark has moved on."""
@@ -262,15 +263,15 @@ def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
     }
 
 
-def _news(rows: Iterable[Row]) -> News:
-    """Read what came for a bucket."""
+def _news(rows: Iterable[Row], most_instances: int) -> News:
+    """Read what came for a bucket; refuse windows that put a row into too many instances."""
     slices: list[bytes] = []
     changes: list[Change] = []
     grids: set[str] = set()
     latest = -FOREVER
     for row in rows:
         if row[names.CHANGE] is not None:
-            changes.append(Change.from_json(row[names.CHANGE]))
+            changes.append(Change.from_json(row[names.CHANGE], most_instances=most_instances))
             continue
         latest = max(latest, row[names.LATEST])
         if row[names.DATA]:
