@@ -157,6 +157,32 @@ def test_what_is_no_change_is_refused(tmp_path: Path, text: str, problem: str) -
         WindowRegistry(tmp_path).list()
 
 
+@pytest.mark.parametrize(
+    "window", ["1 hour every 1 microsecond", mt.cumulating("1 day", "1 us"), mt.landmark(0, "1 us")]
+)
+def test_windows_have_a_ceiling_of_instances(tmp_path: Path, window: str | mt.Window) -> None:
+    registry = WindowRegistry(tmp_path)
+    with pytest.raises(
+        mt.QueryError, match=r"000,000 instances, and at most 10,000,000 are allowed. Use a longer slide"
+    ):
+        registry.add(window)
+    assert not registry.changes()
+    allowing = WindowRegistry(tmp_path, most_instances=10**11)
+    assert (allowing.add(window).window,) == allowing.windows()
+    with pytest.raises(
+        mt.QueryError, match=r"00000001\.json is damaged \(window .* puts a row into .* Remove the file"
+    ):
+        registry.windows()
+    with pytest.raises(mt.QueryError, match="at most 10,000,000 are allowed"):
+        Change.from_json((tmp_path / "00000001.json").read_text())
+
+
+@pytest.mark.parametrize("most", [0, -1, 1.5, True, "many"])
+def test_a_ceiling_is_a_number(tmp_path: Path, most: int) -> None:
+    with pytest.raises(mt.QueryError, match="is not a number of instances"):
+        WindowRegistry(tmp_path, most_instances=most)
+
+
 def test_a_number_is_never_given_twice(tmp_path: Path) -> None:
     """Spark reads a path once: a window under a number that was used before would wait for ever."""
     registry = WindowRegistry(tmp_path)

@@ -11,11 +11,14 @@ from typing import Any
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
-from muntin.window import AnyWindow, Landmark, UserWindow, from_dict
+from muntin.window import MOST_INSTANCES, AnyWindow, Landmark, UserWindow, check_instances, from_dict
 from muntin.zones import instant
 
 Moment = int | str | datetime
 """An event time as users write it: microseconds since 1970, ISO 8601 text, or a datetime (UTC if it has no zone)."""
+
+ALLOWING = "mt.WindowRegistry(…, most_instances=…)"
+"""What allows windows more instances."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -62,8 +65,8 @@ class Change:
         return json_text({"version": self.version} | fields)
 
     @staticmethod
-    def from_json(text: str, origin: str = "a change of the registry") -> Change:
-        """Read a change back, and refuse what is none.
+    def from_json(text: str, origin: str = "a change of the registry", most_instances: int = MOST_INSTANCES) -> Change:
+        """Read a change back; refuse what is none, and a window that puts a row into too many instances.
 
         >>> from muntin.window import Window
         >>> Change.from_json(Change(1, "w", Window("1 hour", "5 min"), 0).to_json()).window
@@ -80,6 +83,7 @@ class Change:
                 case "remove":
                     return Change(version, str(fields["id"]), None, micros(fields["until"], "until"))
             window = from_dict(fields["window"], id=fields["id"]).timed()
+            check_instances([window], most_instances, ALLOWING)
             return Change(version, window.label, window, micros(fields["since"], "since"))
 
 

@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol
 from uuid import uuid4
 
 from muntin.changes import (
+    ALLOWING,
     Change,
     DamagedError,
     Moment,
@@ -32,7 +33,7 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.files import CreatingFiles, files_of
 from muntin.paths import StrPath, is_remote, place_of, scheme
 from muntin.query import check_units, check_windows
-from muntin.window import AnyWindow, Window
+from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances
 
 CHANGES = "[0-9]" * 8 + ".json"
 """The names of files that are changes, as Spark's pattern; whatever else is in the folder is not."""
@@ -70,6 +71,8 @@ class WindowRegistry:
         writers: "many" lets several processes change the registry at once; the file system must be able to let only one
             of them create a file. "one" is your promise that there is never a second writer.
         log: Decides between writers where the file system cannot, for example mt.DeltaLog("main.ops.windows").
+        most_instances: How many instances of a window a row may lie in (its range divided by its slide). Windows with
+            more are refused, both when you add them and when a query reads them.
 
     >>> import tempfile
     >>> from muntin.window import Window
@@ -89,11 +92,15 @@ class WindowRegistry:
         options: Mapping[str, Any] | None = None,
         writers: Literal["many", "one"] = "many",
         log: ChangeLog | None = None,
+        most_instances: int = MOST_INSTANCES,
     ) -> None:
         if writers not in ("many", "one"):
             raise QueryError(f"writers {writers!r} is unknown. Use 'many' or 'one'.")
+        if isinstance(most_instances, bool) or not isinstance(most_instances, int) or most_instances < 1:
+            raise QueryError(f"most_instances={most_instances!r} is not a number of instances. Use one such as 10**9.")
         self.place = place_of(path, "registry")
         self.writers = writers
+        self.most_instances = most_instances
         self._files: CreatingFiles = files_of(self.place, options)
         self._log = log
 
@@ -129,6 +136,7 @@ class WindowRegistry:
         """
         asked = check_writable(check_windows([window])[0])
         check_units([asked])
+        check_instances([asked], self.most_instances, ALLOWING)
         named = replace(asked, id=asked.label if id is None else id)
         start = micros(since, "since")
         for live in self._tried(lambda version: Change(version, named.label, named, start)):
@@ -268,7 +276,7 @@ class WindowRegistry:
     def _read(self, name: str, stamp: Any) -> Change:
         """Read a change. If it is damaged, mark its number as used before somebody is told to remove it."""
         try:
-            return _change(self._files, self._in(name), stamp)
+            return _change(self._files, self._in(name), stamp, self.most_instances)
         except DamagedError:
             version = int(name.removesuffix(".json"))
             if version - 1 in {0} | self._present() | self._marked():  # others are none of ours: a date, say
@@ -327,9 +335,9 @@ class WindowRegistry:
 
 
 @lru_cache(maxsize=10_000)
-def _change(files: CreatingFiles, file: str, _stamp: Any) -> Change:
+def _change(files: CreatingFiles, file: str, _stamp: Any, most_instances: int) -> Change:
     """Read a file, once: it is never written again."""
-    change = Change.from_json(files.read(file), file)
+    change = Change.from_json(files.read(file), file, most_instances)
     if file.rsplit("/", 1)[-1] != _name(change.version):
         raise DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
     return change

@@ -6,11 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin import names
+from muntin.changes import Change
 from muntin.choices import Strategy
+from muntin.spark.stream.columnar import _news
+from muntin.window import MOST_INSTANCES
+from tests.spark.test_edges import setting
 
 HOUR = mt.tumbling("1 hour")
 
@@ -143,3 +148,58 @@ def test_errors_inside_a_job_keep_their_own_message(spark: SparkSession, strateg
 def _jobs(spark: SparkSession) -> Any:
     tracker: Callable[..., Any] = spark.sparkContext.statusTracker().getJobIdsForGroup
     return sorted(tracker(None))
+
+
+@pytest.mark.parametrize(
+    "window",
+    [
+        "1 hour every 1 microsecond",
+        mt.cumulating("1 day", "1 us"),
+        mt.hopping(10**9, 1, on="v"),
+        mt.landmark(0, "1 us"),
+    ],
+    ids=str,
+)
+def test_windows_have_a_ceiling_of_instances(spark: SparkSession, df: DataFrame, window: Any) -> None:
+    """Nothing is planned, and no row is read."""
+    message = (
+        r"puts a row into [\d,]+,000 instances, and at most 10,000,000 are allowed. .*'spark.muntin.mostInstances'"
+    )
+    stream = spark.readStream.format("rate").load().selectExpr("timestamp ts", "'a' key", "value v")
+    query = mt.Query("ts", "key", window, mt.min("v"))
+    for call in (
+        lambda: ask(df, windows=["1 hour", window]),
+        lambda: ask(stream, windows=window, watermark="1 s"),
+        lambda: mt.explain(df, "ts", "key", window, mt.min("v")),
+        lambda: mt.evaluate(df, [query]),
+        lambda: mt.distinct(df, "ts", "key", "v", window),
+    ):
+        with pytest.raises(mt.QueryError, match=message):
+            call()
+
+
+def test_a_session_allows_more_instances_and_rows(spark: SparkSession, df: DataFrame) -> None:
+    many = mt.hopping("1 hour", "1 us")
+    with pytest.raises(mt.QueryError, match="puts a row into 3,600,000,000 instances"):
+        mt.join(df, df, "key", "ts", "ts", windows=many)
+    known = mt.Statistics(rows=10**12, keys=10**9, span="1 day")
+    with setting(spark, "spark.muntin.mostInstances", str(10**10)):
+        with pytest.raises(
+            mt.QueryError, match=r"about .*e\+1\d rows, from 1,000,000,000,000 rows of 1,000,000,000 keys"
+        ):
+            ask(df, windows=many, statistics=known)
+        assert mt.explain(df, "ts", "key", many, mt.min("v"), statistics=known).cost > 0
+        with setting(spark, "spark.muntin.mostResultRows", str(10**30)):
+            assert ask(df, windows=many, statistics=known).columns
+    with (
+        setting(spark, "spark.muntin.mostInstances", "many"),
+        pytest.raises(mt.QueryError, match=r"mostInstances is 'many' in this session. Set it to a whole number"),
+    ):
+        ask(df)
+
+
+def test_a_running_query_refuses_a_change_above_the_ceiling() -> None:
+    rows = [Row(**{names.CHANGE: Change(1, "w", mt.hopping("1 hour", "1 us", id="w"), 0).to_json()})]
+    with pytest.raises(mt.QueryError, match="puts a row into 3,600,000,000 instances, and at most 10,000,000"):
+        _news(rows, MOST_INSTANCES)
+    assert _news(rows, 10**10).changes

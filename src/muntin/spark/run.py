@@ -17,6 +17,7 @@ from muntin.plan.physical.stream import StreamPlan, StreamShape
 from muntin.plan.statistics import Statistics
 from muntin.query import Windows, several
 from muntin.registry import WindowRegistry
+from muntin.spark.batch.ceiling import check_result_rows
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.batch.framed_choice import plan_framed
@@ -144,6 +145,7 @@ class PlannedQuery:
         source, plan, mark = self.source, self.plan, self.mark
         log_plan(plan)
         if isinstance(plan, PhysicalPlan):
+            check_result_rows(source, plan)
             rows = evaluate_batch(source, plan)
             return wide(source, rows) if self.layout == "wide" else rows
         if self.registry is not None:

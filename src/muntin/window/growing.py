@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, ClassVar
 
-from muntin.duration import Duration
+from muntin.duration import DAY, Duration
 from muntin.errors import QueryError
 from muntin.window.kind import Instance, Kind
 from muntin.window.lengths import Length, check_id, duration, of_window, offset_of
@@ -55,6 +55,11 @@ class Cumulating(Kind):
         'cumulating 1d/1h'
         """
         return f"cumulating {self.range}/{self.step}" + (f"+{self.offset}" if self.offset else "")
+
+    @property
+    def instances_of_a_row(self) -> float:
+        """How many instances the first row of a range lies in."""
+        return int(self.range) // int(self.step)
 
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
         """Give the range, the step and the offset."""
@@ -106,6 +111,11 @@ class Landmark(Kind):
         """
         moment = (_EPOCH + self.since * _MICROSECOND).isoformat()
         return f"since {moment.removesuffix('T00:00:00')}{'' if self.local else 'Z'}/{self.step}"
+
+    @property
+    def instances_of_a_row(self) -> float:
+        """How many instances a row lies in within a day: it lies in all that follow."""
+        return DAY // int(self.step)
 
     def to_dict(self, *, readable: bool = False) -> dict[str, Any]:
         """Give the moment and the step."""

@@ -101,6 +101,11 @@ class Kind(ABC):
         return None
 
     @property
+    def instances_of_a_row(self) -> float:
+        """How many instances a row lies in; 1 where that depends on the rows."""
+        return 1
+
+    @property
     def deterministic(self) -> bool:
         """Whether it is known of every row, when it comes, if an instance begins with it: slices are cut there."""
         return True

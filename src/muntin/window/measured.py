@@ -88,6 +88,11 @@ class Measured(Kind):
         return "rows" if self.on is None else str(self.on)
 
     @property
+    def instances_of_a_row(self) -> float:
+        """How many instances a row lies in."""
+        return self.range // self.slide
+
+    @property
     def watches(self) -> tuple[Watch, ...]:
         """The column, if it is not rows."""
         return () if self.on is None else (Watch(self.on, "number"),)

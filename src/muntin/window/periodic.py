@@ -151,6 +151,15 @@ class Window(Kind):
         return (slide, offset), (slide, (offset + range) % slide)
 
     @property
+    def instances_of_a_row(self) -> float:
+        """How many instances a row lies in.
+
+        >>> Window("1 hour", "5 minutes").instances_of_a_row
+        12
+        """
+        return int(self.range) // int(self.slide)
+
+    @property
     def longest(self) -> int:
         """The range: every instance lasts as long."""
         return int(self.range)

@@ -20,8 +20,10 @@ from muntin.query import repeated
 from muntin.sentences import sentence_of
 from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.input.time_column import conversion
-from muntin.window import AnyWindow, Window
+from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances
 
+INSTANCES = "spark.muntin.mostInstances"
+"""The setting of a session that allows windows more instances."""
 ATOMS = (T.NumericType, T.BooleanType, T.DateType, T.TimestampType, T.TimestampNTZType, T.BinaryType)
 """Types, beside texts, of values that have no parts: Spark and Arrow compare them alike."""
 
@@ -84,6 +86,19 @@ def check_lengths(windows: Iterable[AnyWindow]) -> None:
                     f"{name} {length} of window {window.label!r} is longer than the time that Spark knows. "
                     "Use at most 3660000 days."
                 )
+
+
+def check_ceiling(df: DataFrame, windows: Iterable[AnyWindow]) -> None:
+    """Refuse windows that put a row into more instances than the session allows."""
+    check_instances(windows, setting(df, INSTANCES, MOST_INSTANCES), f"spark.conf.set({INSTANCES!r}, …)")
+
+
+def setting(df: DataFrame, name: str, default: int) -> int:
+    """Return a number that a session sets."""
+    given = df.sparkSession.conf.get(name, str(default)) or ""
+    if not given.isdecimal():
+        raise QueryError(f"{name} is {given!r} in this session. Set it to a whole number, such as {default}.")
+    return int(given)
 
 
 def _lengths(window: AnyWindow) -> dict[str, Duration]:

@@ -10,6 +10,7 @@ from muntin import names
 from muntin.choices import Direction, How, JoinStrategy, check_choice
 from muntin.errors import QueryError, UnsupportedError
 from muntin.query import Windows
+from muntin.spark.input.checking import check_ceiling
 from muntin.spark.input.columns import Aggregates, Key
 from muntin.spark.input.frame import check_frame
 from muntin.spark.joins import stream
@@ -82,6 +83,7 @@ def join(
     check_most(most_pairs)
     forward = direction == "forward"
     ranges, asked_windows = check_near(within, windows, forward=forward)
+    check_ceiling(left, asked_windows)
     if ranges is not None and aggregates is not None:
         raise QueryError(
             "aggregates are per instance of a window, and within= has none. Use windows=, or group the pairs: "

@@ -39,7 +39,7 @@ from muntin.spark.stream.pandas_buckets import PandasBuckets
 from muntin.spark.workers.errors import sentence_first
 from muntin.spark.workers.layout import key_obstacle, layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
-from muntin.window import Window
+from muntin.window import MOST_INSTANCES, Window
 
 PACKED = T.StructType(
     [
@@ -295,8 +295,9 @@ def _news(rows: Iterable[Row], registry: WindowRegistry | None, zone: str) -> Ne
 
 def _change(text: str, registry: WindowRegistry | None) -> Change:
     """Read a change; of a damaged one, the registry names the file and marks its number as used."""
+    most = MOST_INSTANCES if registry is None else registry.most_instances
     try:
-        return Change.from_json(text)
+        return Change.from_json(text, most_instances=most)
     except DamagedError:
         if registry is not None:
             registry.changes()
