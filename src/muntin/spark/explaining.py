@@ -59,5 +59,5 @@ def explain(
         ```
     """
     if isinstance(time, Query | QuerySet) or (isinstance(time, Iterable) and not isinstance(time, str | Column)):
-        return explain_queries(df, time, **options)  # type: ignore[arg-type]
-    return explain_query(df, time, by, windows, aggregates, **options)  # type: ignore[arg-type]
+        return explain_queries(df, time, **options)
+    return explain_query(df, time, by, windows, aggregates, **options)
