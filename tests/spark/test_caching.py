@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,13 +26,7 @@ STATEMENTS = """
     -- name: all
     SELECT count(*) AS n FROM ev GROUP BY window(ts, '1 hour')
 """
-CALLS: dict[str, Callable[[DataFrame], mt.Results]] = {
-    **{
-        way: lambda df, way=way: mt.evaluate(df, QUERIES, strategy=way, statistics=FEW)
-        for way in ("conditions", "fragments", "branches")
-    },
-    "sql": lambda df: mt.sql(STATEMENTS, ev=df, strategy="conditions"),
-}
+CALLS = ("conditions", "fragments", "branches", "sql")
 
 
 def grow(folder: Path, rows: int) -> Path:
@@ -42,6 +36,13 @@ def grow(folder: Path, rows: int) -> Path:
     table = pa.table({"ts": pa.array(times, pa.timestamp("us", "UTC")), "k": ["a"] * rows, "v": list(range(rows))})
     pq.write_table(table, folder / f"{len(list(folder.iterdir()))}.parquet")
     return folder
+
+
+def evaluate(events: DataFrame, call: Any) -> mt.Results:
+    if call == "sql":
+        results: mt.Results = mt.sql(STATEMENTS, ev=events, strategy="conditions")
+        return results
+    return mt.evaluate(events, QUERIES, strategy=call, statistics=FEW)
 
 
 def counted(rows: DataFrame) -> int:
@@ -54,17 +55,17 @@ def cached(spark: SparkSession) -> int:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_new_call_reads_files_that_were_added(spark: SparkSession, tmp_path: Path, call: str) -> None:
-    def evaluate() -> mt.Results:
-        return CALLS[call](spark.read.parquet(str(tmp_path / "events")))
+    def anew() -> mt.Results:
+        return evaluate(spark.read.parquet(str(tmp_path / "events")), call)
 
     grow(tmp_path / "events", 10)
     before = cached(spark)
-    with evaluate() as first:
+    with anew() as first:
         assert counted(first["all"]) == 10
         own = cached(spark) - before
         assert own > 0
         grow(tmp_path / "events", 5)
-        with evaluate() as second:
+        with anew() as second:
             assert spark.read.parquet(str(tmp_path / "events")).count() == 15
             assert counted(second["all"]) == 15
             assert cached(spark) == before + 2 * own
@@ -81,7 +82,7 @@ def test_what_a_user_has_cached_is_read_and_stays(spark: SparkSession, tmp_path:
     events = spark.read.parquet(str(folder)).cache()
     assert events.count() == 10
     (folder / "0.parquet").unlink()
-    with CALLS[call](events) as results:
+    with evaluate(events, call) as results:
         assert counted(results["all"]) == 10, "the file is gone, so the rows come from the cache"
     assert cached(spark) == before + 1
     assert events.count() == 10

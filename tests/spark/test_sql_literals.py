@@ -101,6 +101,7 @@ def test_examples_of_functions_mean_the_same_once_written_again(
 
 def documented_examples(spark: SparkSession) -> list[str]:
     """List the queries in the documentation of Spark's functions."""
+    assert spark._jvm is not None
     functions = spark._jvm.org.apache.spark.sql.api.python.PythonSQLUtils.listBuiltinFunctionInfos()
     found = (re.findall(r"> (SELECT .*?);\s*$", it.getExamples(), re.DOTALL | re.MULTILINE) for it in functions)
     unsure = ("current_", "now()", "rand", "uuid", "shuffle", "FROM VALUES '")

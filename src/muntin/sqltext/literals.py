@@ -43,7 +43,7 @@ class VerbatimParser(SparkParser):
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, Any]] = {}  # array(1)[0] is an item
     PRIMARY_PARSERS: ClassVar[Any] = {
         **SparkParser.PRIMARY_PARSERS,
-        TokenType.NUMBER: lambda self, token: self._parse_number(token),
+        TokenType.NUMBER: lambda self, token: self._suffixed(token),
     }
 
     def _parse_type(self, *args: Any, **options: Any) -> exp.Expr | None:
@@ -63,7 +63,7 @@ class VerbatimParser(SparkParser):
             return self._verbatim(first, exp.HexString(this=self._prev.text))
         return None
 
-    def _parse_number(self, token: Token) -> exp.Expr:
+    def _suffixed(self, token: Token) -> exp.Expr:
         if suffixed := _SUFFIXED.fullmatch(token.text):
             type = exp.DataType.build(_SUFFIXES[suffixed[2].lower()])
             return self._verbatim(token, exp.Cast(this=exp.Literal.number(suffixed[1]), to=type))
@@ -83,8 +83,9 @@ class VerbatimParser(SparkParser):
     def _parse_interval(self, require_interval: bool = True, parse_function_unit: bool = True) -> Any:
         first = self._curr
         interval = super()._parse_interval(require_interval, parse_function_unit)
-        constant = require_interval and interval is not None and interval.find(exp.Column) is None
-        return self._verbatim(first, interval) if constant else interval
+        if interval is None or not require_interval or interval.find(exp.Column) is not None:
+            return interval
+        return self._verbatim(first, interval)
 
     def _parse_types(self, *args: Any, **options: Any) -> exp.Expr | None:
         first = self._curr
