@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -73,6 +73,10 @@ def test_arrays() -> None:
     assert read.dtype == array.dtype
 
 
+class Point(NamedTuple):
+    x: int
+
+
 class Special(int):
     pass
 
@@ -82,7 +86,7 @@ class Special(int):
     [
         (object(), "object"),
         ({"x": [OrderedDict()]}, "OrderedDict"),
-        (namedtuple("Point", "x y")(1, 2), "Point"),
+        (Point(1), "Point"),
         (Special(3), "Special"),
         (1j, "complex"),
         (np.array(["x"]), "ndarray"),

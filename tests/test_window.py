@@ -254,19 +254,22 @@ def test_instances_have_the_rows_inside_them(window: Window, times: list[int]) -
         assert instance.end - instance.start == window.longest == window.halo
 
 
+NO: Any = "no"
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (
-            lambda: mt.session_window("1 h", "2 h", aligned="no", id="w"),
+            lambda: mt.session_window("1 h", "2 h", aligned=NO, id="w"),
             "aligned='no' is neither True nor False in window 'w'",
         ),
-        (lambda: mt.user_window(len, fifo="no"), "fifo='no' is neither True nor False"),
-        (lambda: mt.user_window(len, complete=0), "complete=0 is neither True nor False"),
-        (lambda: mt.user_window(len, version="2"), "version '2' is not a whole number"),
-        (lambda: mt.punctuated("x", ends="no"), "ends='no' is neither True nor False"),
+        (lambda: mt.user_window(len, fifo=NO), "fifo='no' is neither True nor False"),
+        (lambda: mt.user_window(len, complete=NO), "complete='no' is neither True nor False"),
+        (lambda: mt.user_window(len, version=NO), "version 'no' is not a whole number"),
+        (lambda: mt.punctuated("x", ends=NO), "ends='no' is neither True nor False"),
         (
-            lambda: mt.user_defined("f", "v", lift=int, combine=max, lower=int, overlap_safe="no"),
+            lambda: mt.user_defined("f", "v", lift=int, combine=max, lower=int, overlap_safe=NO),
             "overlap_safe='no' is neither True nor False in aggregate 'f'",
         ),
     ],

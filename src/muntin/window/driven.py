@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
@@ -331,7 +332,7 @@ def while_(condition: Any, at_least: Length | RowCount | None = None, *, id: str
     return While(condition, at_least, id)
 
 
-def delta(column: Any, distance: float, *, id: str | None = None) -> Delta:
+def delta(column: Any, distance: float | Decimal, *, id: str | None = None) -> Delta:
     """Make a window that ends when a value has moved by more than a distance since the window's first row.
 
     Args:
@@ -343,10 +344,10 @@ def delta(column: Any, distance: float, *, id: str | None = None) -> Delta:
     >>> delta("speed", 20).label
     'speed within 20'
     """
-    return Delta(column, distance, id)
+    return Delta(column, number("distance", distance, id), id)
 
 
-def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
+def until(aggregate: _Asked, bound: float | Decimal, *, id: str | None = None) -> Until:
     """Make a window that ends with the row at which an aggregate over its rows reaches a bound.
 
     Args:
@@ -365,4 +366,5 @@ def until(aggregate: _Asked, bound: float, *, id: str | None = None) -> Until:
         )
     if not hasattr(aggregate, "function") or not hasattr(aggregate, "columns"):
         raise QueryError(f"{aggregate!r} is not an aggregate{of_window(id)}. Use one such as mt.sum('amount').")
-    return Until(aggregate.function.name, aggregate.columns[0] if aggregate.columns else None, bound, id)
+    column = aggregate.columns[0] if aggregate.columns else None
+    return Until(aggregate.function.name, column, number("bound", bound, id), id)

@@ -61,7 +61,7 @@ class Exact:
         if self.unit is None:
             return True
         peaks = [max(abs(int(array.min())), abs(int(array.max()))) for array in (self.values, state) if len(array)]
-        return max([abs(limit), *peaks]) * (rows + 1) < ROOM
+        return bool(max([abs(limit), *peaks]) * (rows + 1) < ROOM)
 
     def from_state(self, state: NDArray[Any], known: NDArray[np.bool_]) -> NDArray[Any]:
         """Return what is kept of every key in units; 0 where nothing is known."""
