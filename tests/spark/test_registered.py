@@ -111,8 +111,8 @@ def test_a_window_on_a_column_that_is_not_read_is_refused_at_every_start(spark: 
     replay.run(ask(registry), files=True)
     registry.add(mt.while_("high"), id="high")
     replay.add(flagged((101, "a", 12)))
-    for reason in ("the query does not read", "the query did not read before its last start"):
-        with pytest.raises(StreamingQueryException, match=f"'high' of the registry watches 'high', which {reason}"):
+    for _ in range(2):
+        with pytest.raises(StreamingQueryException, match="'high' of the registry watches 'high', which the query did"):
             replay.run(ask(registry), files=True)
     (registry.path / "00000002.json").unlink()  # as the error says
     rows = replay.add(flagged((200, "a", 2)), flagged((1000, "z", 0))).run(ask(registry), files=True).rows
