@@ -82,7 +82,7 @@ def newer_names(older: T.StructType, newer: T.StructType) -> dict[str, str]:
 
     A column that stands for the same key or aggregate is the same one, and else one of the same name.
 
-    >>> newer_names(T.StructType().add("a", "int").add("b", "int"), T.StructType().add("b", "int"))
+    >>> newer_names(T.StructType().add("a", "long").add("b", "long"), T.StructType().add("b", "long"))
     {'b': 'b'}
     """
     before, after = origins_of(older), origins_of(newer)
