@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ from muntin import names
 from muntin.changes import Change
 from muntin.choices import Strategy
 from muntin.spark.stream.columnar import _news
-from muntin.window import MOST_INSTANCES
 from tests.spark.test_edges import setting
 
 HOUR = mt.tumbling("1 hour")
@@ -198,8 +198,8 @@ def test_a_session_allows_more_instances_and_rows(spark: SparkSession, df: DataF
         ask(df)
 
 
-def test_a_running_query_refuses_a_change_above_the_ceiling() -> None:
+def test_a_running_query_refuses_a_change_above_the_ceiling(tmp_path: Path) -> None:
     rows = [Row(**{names.CHANGE: Change(1, "w", mt.hopping("1 hour", "1 us", id="w"), 0).to_json()})]
     with pytest.raises(mt.QueryError, match="puts a row into 3,600,000,000 instances, and at most 10,000,000"):
-        _news(rows, MOST_INSTANCES)
-    assert _news(rows, 10**10).changes
+        _news(rows, mt.WindowRegistry(tmp_path), "UTC")
+    assert _news(rows, mt.WindowRegistry(tmp_path, most_instances=10**10), "UTC").changes
