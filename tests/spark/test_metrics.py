@@ -108,7 +108,6 @@ BALANCES = [
     ("expand", False, False),
     ("chain", False, False),
     *((shape, late_rows, False) for shape in ("columnar", "distinct", "ordered") for late_rows in (False, True)),
-    *((shape, late_rows, True) for shape in ("columnar", "ordered") for late_rows in (False, True)),
 ]
 IN_CI = (("chain", False, False), ("ordered", True, False))
 

@@ -240,7 +240,7 @@ def test_columns_may_come_and_go_but_not_change_names(spark: SparkSession, tmp_p
     assert current(table, spark) == wanted
     table.write(instances(spark, "'d' k, 4 n"), 3)
     table.compact(spark)
-    assert [file.stem for file in (table.path / "_schemas").iterdir()] == [f"{2:012d}"]
+    assert [file.stem for file in (table.path / "_schemas").iterdir()] == [f"_{2:012d}"]
     assert current(table, spark) == [*wanted, ("d", 4, None)]
     table.write(instances(spark, "'d' k, 5 n"), 4)
     table.compact(spark)

@@ -14,7 +14,7 @@ from muntin.formats import FORMAT, check_format
 from muntin.spark.input.origins import origins_of
 
 SCHEMAS = "_schemas"
-"""The folder of schemas; Spark does not read folders with such names."""
+"""The folder of schemas. Spark reads neither it nor its files, whose names begin likewise, not even by folder/*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class SchemaLog:
     def numbers(self) -> list[int]:
         """Return the numbers of the micro-batches from which on there is another schema."""
         names = self.files.list(f"{self.place}/{SCHEMAS}")
-        return sorted(int(name.removesuffix(".json")) for name in names if name.endswith(".json"))
+        return sorted(int(name[1:].removesuffix(".json")) for name in names if name.endswith(".json"))
 
     def at(self, batch: int) -> BatchSchema | None:
         """Return the schema of a micro-batch; None if it is not recorded."""
@@ -74,7 +74,7 @@ class SchemaLog:
 
     def file(self, batch: int) -> str:
         """Return the path of a schema."""
-        return f"{self.place}/{SCHEMAS}/{batch:012d}.json"
+        return f"{self.place}/{SCHEMAS}/_{batch:012d}.json"
 
 
 def newer_names(older: T.StructType, newer: T.StructType) -> dict[str, str]:
