@@ -35,7 +35,7 @@ def windows() -> list[Any]:
         mt.hopping(mt.rows(7), mt.rows(3)),
         mt.hopping(10, 5, on="km"),
         mt.tumbling(2.5, on="km"),
-        mt.hopping(0.7, 0.2, on="km", offset=0.1),
+        mt.hopping(7.3, 2.1, on="km", offset=0.1),
         mt.hopping(6, 4, on="steps"),
         mt.hopping(mt.rows(3), "5 s"),
         mt.hopping("20 s", mt.rows(4)),
