@@ -48,11 +48,14 @@ LOST = "Job aborted due to stage failure: Task 0 in stage 3.0 failed 1 times, mo
         ("An error occurred.\n: a.B\n\tat a.c\nCaused by: java.lang.IllegalStateException: closed\n", "closed"),
         ("[PARSE_SYNTAX_ERROR] Syntax error at end. SQLSTATE: 42601; line 1 pos 3", "Syntax error at end."),
         ("no code at all.", "no code at all."),
-        ("\n", "an error without a text"),
     ],
 )
 def test_the_sentence_of_an_error(text: str, sentence: str) -> None:
     assert sentence_of(text) == sentence_of(ValueError(text)) == sentence
+
+
+def test_an_error_without_a_text_has_its_name() -> None:
+    assert (sentence_of(ValueError("\n")), sentence_of("\n")) == ("ValueError", "an error without a text")
 
 
 def test_our_own_errors_are_found_in_those_of_spark() -> None:

@@ -33,7 +33,8 @@ def sentence_of(error: BaseException | str) -> str:
     lines = [line.strip() for line in text.split(_JVM)[0].splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     line = _python_line(text) or (causes or lines[:1] or [""])[-1]
-    return _AFTER.sub("", _BEFORE.sub("", line)).rstrip(" ;") or "an error without a text"
+    sentence = _AFTER.sub("", _BEFORE.sub("", line)).rstrip(" ;")
+    return sentence or (type(error).__name__ if isinstance(error, BaseException) else "an error without a text")
 
 
 def error_of_worker(error: BaseException) -> MuntinError | None:

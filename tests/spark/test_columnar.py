@@ -294,8 +294,9 @@ def test_a_bucket_names_the_file_of_a_damaged_change(tmp_path: Path) -> None:
     damaged.write_text(damaged.read_text()[:40])
     buckets = Buckets(None, 0, registry)
     buckets.handle = SimpleNamespace(listTimers=tuple)  # type: ignore[assignment]
+    timers = SimpleNamespace(getCurrentWatermarkInMs=lambda: 0)
     with pytest.raises(mt.QueryError, match=r"00000001\.json is damaged"):
-        buckets.handleInputRows((0,), [Row(**{names.CHANGE: damaged.read_text()})], None)
+        list(buckets.handleInputRows((0,), [Row(**{names.CHANGE: damaged.read_text()})], timers))
     assert (registry.path / "_numbers/1").exists()
 
 

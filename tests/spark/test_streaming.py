@@ -237,27 +237,6 @@ def test_files_that_come_twice(replay: Replay, strategy: str) -> None:
     }
 
 
-@pytest.mark.parametrize("strategy", [pytest.param("expand", marks=pytest.mark.long), "chain"])
-def test_restart_with_other_windows(replay: Replay, strategy: str) -> None:
-    """State outlives the query; a window that stays has all its rows, one that goes none, one that comes new ones."""
-    replay.add(events((1, "a", 1), (25, "b", 2)), events((70, "a", 4)))
-    first = replay.run(ask(strategy=strategy), files=True)
-    assert set(by_instance(first.rows.collect())) == {
-        ("10s", 0.0, "a"),
-        ("10s", 20.0, "b"),
-        ("1m", 0.0, "a"),
-        ("1m", 0.0, "b"),
-    }
-    replay.add(events((75, "a", 8), (118, "b", 16)), events((150, "a", 32)), events((1000, "a", 0)))
-    half = mt.tumbling("30 s")
-    again = replay.run(ask(strategy=strategy, windows=[half, MINUTE]), files=True)
-    rows = {name: value for name, value in by_instance(again.rows.collect()).items() if name[1] >= 60}
-    minutes = {("1m", 60.0, "a"): (12,), ("1m", 60.0, "b"): (16,), ("1m", 120.0, "a"): (32,)}
-    halves = {("30s", 90.0, "b"): (16,), ("30s", 150.0, "a"): (32,)}
-    started = {("30s", 60.0, "a"): (12 if strategy == "chain" else 8,)}  # begun before the restart
-    assert rows == minutes | halves | started
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("strategy", ONE_SHAPE)
 def test_another_aggregation_may_follow(replay: Replay, strategy: str) -> None:
@@ -281,19 +260,6 @@ def test_restart_with_windows_in_another_order(replay: Replay) -> None:
     asked = {name: value for name, value in ask().items() if name != "watermark"}
     wanted = by_instance(mt.aggregate(replay.batch, **asked, strategy="independent").collect())
     assert by_instance(again.rows.collect()) == {name: value for name, value in wanted.items() if name[1] < 900}
-
-
-def test_slices_older_than_a_finer_window_are_not_counted_for_it(replay: Replay) -> None:
-    """What was cut for the minute does not tell the half minute, so that lacks it."""
-    replay.add(events((5, "a", 1), (39, "a", 2)))
-    replay.run(ask(strategy="chain", windows=[MINUTE]), files=True)
-    replay.add(events((100, "a", 4)), events((1000, "a", 0)))
-    again = replay.run(ask(strategy="chain", windows=[MINUTE, mt.tumbling("30 s")]), files=True)
-    assert by_instance(again.rows.collect()) == {
-        ("1m", 0.0, "a"): (3,),
-        ("1m", 60.0, "a"): (4,),
-        ("30s", 90.0, "a"): (4,),
-    }
 
 
 def test_the_other_state_store(replay: Replay) -> None:

@@ -17,6 +17,7 @@ PARTS = [
     "''",
     '"',
     "`",
+    "[",
     "--",
     "/*",
     "\\",
@@ -51,6 +52,7 @@ def test_hostile_texts_are_read_or_refused_in_linear_time(text: str) -> None:
 def test_quotes_hide_the_words_of_a_dialect() -> None:
     assert recognise("SELECT 'TUMBLE(', \"TUMBLE(\", `TUMBLE(`, 'x\\'TUMBLE(', 'x''TUMBLE('") == "spark"
     assert recognise("SELECT 'x\\\\' FROM t GROUP BY TUMBLE(ts)") == "flink"
+    assert recognise("SELECT * FROM [one row`] TIMESTAMP BY t") == "azure"
 
 
 def test_the_text_of_a_window_has_an_end() -> None:

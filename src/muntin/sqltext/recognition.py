@@ -9,7 +9,9 @@ from muntin.sqltext.statement import Dialect
 
 # Every alternative matches up to the end of the text where nothing closes it, so that no character is read twice.
 _HIDDEN = re.compile(
-    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.?)*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)", re.DOTALL
+    r"--[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\]|''|\\.?)*+(?:'|\Z)|\"[^\"]*+(?:\"|\Z)|`[^`]*+(?:`|\Z)"
+    r"|\[[^]'\"]*+(?:]|\Z|(?=['\"]))",
+    re.DOTALL,
 )
 _UNIT = "|".join(AZURE_UNITS)
 _AZURE = re.compile(
