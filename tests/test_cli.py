@@ -67,7 +67,7 @@ def test_help_lists_every_command_in_full(group: tuple[str, ...], width: str) ->
         (("plan", "20", "--algorithm", "magic"), "Invalid value for '--algorithm'"),
         (("plan", "20", "--horizon", "soon"), "Error: horizon 'soon' has a unit but"),
         (("plan", "20", "--horizon", "²"), "Error: horizon '²' has a unit but"),
-        (("plan", "9" * 5000), "Error: cannot read"),
+        (("plan", "9" * 5000), "Error: the window '99999999999999999999…' has 5,000 characters. Use at most 200."),
         (("plan", "1" + " " * 8000 + "x/"), "Error: cannot read"),
         (("plan", "20, 30 minutes"), "Error: '20' in '20, 30 minutes' has no unit of time. Write '20 minutes'"),
         (("plan", "5m 10m"), "Error: units in '5m 10m' do not fall. Write '1h30m' for one duration, '5m, 10m' for two"),

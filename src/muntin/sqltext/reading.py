@@ -27,6 +27,8 @@ DEEPEST = 50
 """How many brackets may stand within one another."""
 
 _NAME = re.compile(r"--[ \t]*name[ \t]*:[ \t]*+([^\r\n]*\S)", re.IGNORECASE)
+_BEGINS = ("SELECT", "WITH", "FROM", "TABLE", "VALUES", "MAP", "REDUCE", "(")
+"""What a query of Spark begins with."""
 _SETS = (TokenType.UNION, TokenType.ALL, TokenType.EXCEPT, TokenType.INTERSECT, TokenType.DISTINCT)
 
 
@@ -89,7 +91,7 @@ def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> I
             yield read_query(tree, name, dialect, text[start:end], body, steps, views, boundaries)
         except Refused as refused:
             error = source.error(refused)
-            if dialect != "spark" or isinstance(refused, Wrong) or tokens[0].token_type == TokenType.CREATE:
+            if dialect != "spark" or isinstance(refused, Wrong) or tokens[0].text.upper() not in _BEGINS:
                 raise error from None
             name, own = comment[-1] if comment else f"query {number}", text[start:end]
             yield Statement(name, dialect, own, (), own, "only Spark can read it", error=error)

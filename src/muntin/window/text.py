@@ -24,9 +24,10 @@ def parse_window(text: str) -> Window:
     >>> parse_window("20"), parse_window("20 min offset 5 min").label
     (Window(20, 20), '20m+5m')
     """
-    if len(text) > LONGEST_TEXT:
-        raise QueryError(f"the window '{text[:20]}…' has {len(text):,} characters. Use at most {LONGEST_TEXT}.")
-    parts = _WINDOW_TEXT.fullmatch(" ".join(text.split()))
+    words = " ".join(text.split())
+    if len(words) > LONGEST_TEXT:
+        raise QueryError(f"the window '{words[:20]}…' has {len(words):,} characters. Use at most {LONGEST_TEXT}.")
+    parts = _WINDOW_TEXT.fullmatch(words)
     if "," in text:
         raise QueryError(f"{text!r} is to be one window. Write several as a list of texts, and a sum as '1h30m'.")
     if parts is None:
