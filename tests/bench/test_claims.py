@@ -25,9 +25,7 @@ EXPERIMENTS = [path for path in sorted(RESULTS.glob("*.json")) if "circumstances
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_documents_quote_the_results(document: Path) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    figures = quote_figures(
-        load(RESULTS / "batch-keyed.json"), load(RESULTS / "batch-growth.json"), DOCUMENTS[document]
-    )
+    figures = quote_figures(load(RESULTS / "batch-keyed.json"), DOCUMENTS[document])
     assert figures in text
     assert text == with_figures(text, figures), "muntin bench report writes the figures anew"
 

@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from tools.checksums import check_jars
+
 HERE = Path(__file__).parent
 KEPT = HERE.parents[1] / ".kafka"
 """What is fetched stays here; git ignores it."""
@@ -49,6 +51,7 @@ def connector_jars(spark: str) -> tuple[Path, ...]:
         if not jar.exists():
             _maven(f"{PLUGIN}:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}")
         jars.append(jar)
+    check_jars(folder)
     return tuple(jars)
 
 
@@ -60,6 +63,7 @@ def broker_jars() -> Path:
         shutil.rmtree(unfinished, ignore_errors=True)
         _maven("-f", str(HERE / "broker.xml"), f"{PLUGIN}:copy-dependencies", f"-DoutputDirectory={unfinished}")
         unfinished.rename(folder)
+    check_jars(folder)
     return folder
 
 

@@ -16,14 +16,13 @@ ROUNDS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 def write_quotes(root: Path, results: Path) -> None:
     """Write the figures anew into the documents that have a place for them."""
-    needed = ("batch-keyed", "batch-growth")
-    if not all((results / f"{name}.json").exists() for name in needed):
+    if not (measured := results / "batch-keyed.json").exists():
         return
-    keyed, growth = (load(results / f"{name}.json") for name in needed)
+    keyed = load(measured)
     for document, page in DOCUMENTS.items():
         path = root / document
         if path.exists() and BEGIN in (text := path.read_text(encoding="utf-8")):
-            path.write_text(with_figures(text, quote_figures(keyed, growth, page)), encoding="utf-8")
+            path.write_text(with_figures(text, quote_figures(keyed, page)), encoding="utf-8")
 
 
 def with_figures(text: str, figures: str) -> str:
@@ -36,7 +35,7 @@ def with_figures(text: str, figures: str) -> str:
     return f"{before}{BEGIN}\n{figures}\n{END}{rest.partition(END)[2]}"
 
 
-def quote_figures(keyed: Row, growth: Row, page: str) -> str:
+def quote_figures(keyed: Row, page: str) -> str:
     """Write the seconds of twenty windows beside plain Spark's, and how the gain depends on windows and keys."""
     first = keyed["rows"][0]
     names = {"one window, plain": "plain Spark, one window", "plain": "plain Spark, twenty", "auto": "Muntin, twenty"}
@@ -48,19 +47,11 @@ def quote_figures(keyed: Row, growth: Row, page: str) -> str:
     text = (
         f"At 100 keys, plain Spark takes {_ratio(first['seconds']):.0f} times as long as Muntin for twenty windows "
         f"([table]({page}#twenty-windows-beside-one-keyed-data)). The gain grows with the number of windows and "
-        f"shrinks with the number of keys. In [another test]({page}#growth-with-events-windows-and-keys), with "
-        f"windows of 20 seconds and more ({_rounds(growth)}), plain Spark takes {_gains(growth)} times as long. A dash "
-        "means that the case was not run."
+        f"shrinks with the number of keys ([table]({page}#growth-with-events-windows-and-keys)). A dash means that the "
+        "case was not run."
     )
     wrapped = fill(text, 140, break_long_words=False, break_on_hyphens=False)
     return f"{table([head, *names.values()], lines)}\n\n{wrapped}"
-
-
-def _gains(growth: Row) -> str:
-    """Write the ratio for few and many windows of 100 keys, and for many keys."""
-    cases = {(row["events"], row["windows"], row["keys"]): row["seconds"] for row in growth["rows"]}
-    few, more, keys = (_ratio(cases[3_000_000, *case]) for case in ((5, 100), (20, 100), (10, 100_000)))
-    return f"{few:.1f} (five windows, 100 keys), {more:.1f} (twenty, 100 keys) and {keys:.1f} (ten, 100,000 keys)"
 
 
 def _rounds(result: Row) -> str:

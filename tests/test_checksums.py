@@ -1,0 +1,39 @@
+"""Jars that tools fetch are those that were listed when their version was chosen."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.checksums import LIST, check_jars, read_sums, write_sums
+from tools.kafka.artifacts import CONNECTORS, connector
+
+
+def test_a_changed_or_unlisted_jar_is_removed_and_named(tmp_path: Path) -> None:
+    listed, folder = tmp_path / "jars.sha256", tmp_path / "jars"
+    folder.mkdir()
+    (folder / "a-1.jar").write_bytes(b"a")
+    (folder / "b-2.jar").write_bytes(b"b")
+    write_sums(folder, listed)
+    assert read_sums(listed) == {f"{name}.jar": hashlib.sha256(name[:1].encode()).hexdigest() for name in ("a-1", "b-2")}
+    check_jars(folder, listed)
+    (folder / "a-1.jar").write_bytes(b"another")
+    with pytest.raises(SystemExit, match=r"a-1\.jar was removed: its SHA-256 is \w{64}"):
+        check_jars(folder, listed)
+    (folder / "c-3.jar").touch()
+    with pytest.raises(SystemExit, match=r"c-3\.jar was removed.*has None"):
+        check_jars(folder, listed)
+    assert [path.name for path in folder.iterdir()] == ["b-2.jar"]
+
+
+def test_all_jars_that_tools_fetch_are_listed() -> None:
+    artifacts = [artifact for spark in CONNECTORS for artifact in connector(spark)]
+    for name in ("lakehouse.mk", "flink"):
+        text = LIST.with_name(name).read_text(encoding="utf-8")
+        for variable, value in re.findall(r"^(\w+)(?: :)?=\s*(\S+)$", text, re.MULTILINE):
+            text = text.replace(f"$({variable})", value).replace(f"${variable}", value)
+        artifacts += re.findall(r"^(?:\w+ := )?\s*((?:[\w.]+:[\w.-]+:[\w.-]+[ \\\n]*)+)", text, re.MULTILINE)
+    jars = ["{1}-{2}.jar".format(*artifact.split(":")) for artifact in " ".join(artifacts).replace("\\", "").split()]
+    assert len(jars) > 20
+    assert not set(jars) - read_sums(LIST).keys()
