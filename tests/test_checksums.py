@@ -16,7 +16,9 @@ def test_a_changed_or_unlisted_jar_is_removed_and_named(tmp_path: Path) -> None:
     (folder / "a-1.jar").write_bytes(b"a")
     (folder / "b-2.jar").write_bytes(b"b")
     write_sums(folder, listed)
-    assert read_sums(listed) == {f"{name}.jar": hashlib.sha256(name[:1].encode()).hexdigest() for name in ("a-1", "b-2")}
+    assert read_sums(listed) == {
+        f"{name}.jar": hashlib.sha256(name[:1].encode()).hexdigest() for name in ("a-1", "b-2")
+    }
     check_jars(folder, listed)
     (folder / "a-1.jar").write_bytes(b"another")
     with pytest.raises(SystemExit, match=r"a-1\.jar was removed: its SHA-256 is \w{64}"):

@@ -15,7 +15,9 @@ def check_jars(folder: Path, listed: Path = LIST) -> None:
     for jar in sorted(folder.glob("*.jar")):
         if (digest := checksum(jar)) != sums.get(jar.name):
             jar.unlink()
-            raise SystemExit(f"{jar.name} was removed: its SHA-256 is {digest}, and {listed.name} has {sums.get(jar.name)}.")
+            raise SystemExit(
+                f"{jar.name} was removed: its SHA-256 is {digest}, and {listed.name} has {sums.get(jar.name)}."
+            )
 
 
 def write_sums(folder: Path, listed: Path = LIST) -> None:
