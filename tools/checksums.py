@@ -1,4 +1,4 @@
-"""Check the jars of a folder against tools/jars.sha256: python tools/checksums.py FOLDER. With --write, enter new ones."""
+"""Check a folder of jars against tools/jars.sha256: python tools/checksums.py FOLDER. --write enters new ones."""
 
 from __future__ import annotations
 
