@@ -98,7 +98,7 @@ def test_links_of_the_readme_work_anywhere(wheel: Path) -> None:
 
 
 def test_an_installed_wheel_says_where_the_benchmarks_live(installed: Path, tmp_path: Path) -> None:
-    command = [installed / "bin" / "python", "-m", "muntin", "bench", "model"]
+    command = [str(installed / "bin" / "python"), "-m", "muntin", "bench", "model"]
     told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (told.returncode, told.stderr) == (1, f"Error: {MISSING}\n")
 
