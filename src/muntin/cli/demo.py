@@ -21,9 +21,9 @@ from rich.syntax import Syntax
 import muntin as mt
 from muntin.aggregates import Aggregate
 from muntin.choices import Strategy
+from muntin.cli.terminal import first_rows, print_plan, show
 from muntin.plan.show.shown import Shown
 from muntin.plan.show.text import explain
-from muntin.terminal import first_rows, print_plan, show
 from muntin.window import Window
 
 ROWS = 3_000_000
@@ -178,7 +178,7 @@ def _remembered(times: Times, windows: int) -> str:
 
 def _show_sql(out: Console, df: DataFrame) -> None:
     """Evaluate the statements of a file together, as `muntin run demo.sql --input readings=…` does."""
-    text = files("muntin").joinpath("demo.sql").read_text(encoding="utf-8")
+    text = files("muntin.cli").joinpath("demo.sql").read_text(encoding="utf-8")
     out.rule("[bold]a file of SQL: four statements, evaluated together")
     out.print(Syntax(text, "sql", background_color="default", word_wrap=True))
     results = mt.sql(text, spark=df.sparkSession, readings=df)

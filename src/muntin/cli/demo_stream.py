@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 import muntin as mt
-from muntin.demo import DASHBOARD, SUMMARY, iot_stream
+from muntin.cli.demo import DASHBOARD, SUMMARY, iot_stream
 
 FILES = 24
 
