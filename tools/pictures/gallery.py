@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from muntin.plan.show.drawing import Drawn, Line, Rows, draw
 from muntin.window import (
     Kind,
     Until,
@@ -23,6 +22,7 @@ from muntin.window import (
     user_window,
     while_,
 )
+from tools.pictures.drawing import Drawn, Line, Rows, draw
 
 NINE = datetime(2024, 5, 1, 9, tzinfo=UTC)
 

@@ -8,20 +8,20 @@ from xml.etree import ElementTree
 
 import pytest
 
-from muntin.cli import main
-from muntin.plan.show.drawing import WIDTH
-from muntin.plan.show.gallery import EXAMPLES, LINE, RIDES, TIMES, pictures
 from muntin.window import KINDS
+from tools.pictures.__main__ import write_pictures
+from tools.pictures.drawing import WIDTH
+from tools.pictures.gallery import EXAMPLES, LINE, RIDES, TIMES, pictures
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PICTURES = ROOT / "docs" / "pictures" / "windows"
 DRAWN = dict(pictures())
 
 
 def test_committed_pictures_are_those_that_the_code_draws(tmp_path: Path) -> None:
-    main(["pictures", "--out", str(tmp_path)], standalone_mode=False)
+    write_pictures(tmp_path)
     drawn = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
-    assert drawn == {file.name: file.read_text(encoding="utf-8") for file in PICTURES.iterdir()}, "run muntin pictures"
+    assert drawn == {file.name: file.read_text(encoding="utf-8") for file in PICTURES.iterdir()}, "run make pictures"
 
 
 def test_every_kind_has_a_picture_that_the_page_shows() -> None:
