@@ -12,7 +12,8 @@ from muntin.sqltext.pointing import Refused
 from muntin.sqltext.reading import read
 from muntin.sqltext.spelling import parsed, parsed_order, within, written
 from muntin.sqltext.statement import KEY, RESULT, WINDOW, WINDOW_ID, Dialect, Input, Select, Statement
-from muntin.sqltext.wording import (
+from muntin.window import AnyWindow, Session, Snapshot, Window
+from tests.sql.wording import (
     interval,
     number_and_unit,
     text_in_quotes,
@@ -20,7 +21,6 @@ from muntin.sqltext.wording import (
     words_of_call,
     words_of_window,
 )
-from muntin.window import AnyWindow, Session, Snapshot, Window
 
 INPUT = "muntin_input"
 """The name of a query that a dialect cannot read in brackets."""
