@@ -152,11 +152,6 @@ def partial(number: int) -> str:
     return f"p{number}"
 
 
-def partials(count: int) -> list[str]:
-    """Name so many columns of partial aggregates."""
-    return [partial(number) for number in range(count)]
-
-
 def slot(number: int) -> str:
     """Name a column that has a partial of every branch which needs one of its type."""
     return f"q{number}"
