@@ -125,7 +125,7 @@ INPUTS = "inputs"
 INPUTS_TEXT = "inputs_text"
 """The same as text, by which rows of one time are sorted where Spark has no order for them."""
 STATE = "state"
-"""A partial of a user's function, pickled."""
+"""A partial of a user's function, as typed text."""
 
 
 def key(number: int) -> str:
