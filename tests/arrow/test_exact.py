@@ -176,9 +176,13 @@ def test_measures_of_decimals_in_batches_and_streams_mean_the_definition(
 
 def test_decimals_that_fall_or_lie_too_far() -> None:
     window = mt.tumbling(0.5, on="x", id="w")
-    with pytest.raises(mt.QueryError, match=r"'x' falls from 10\.00000000000000000\d to 0\.00000000000000000\d at row 1"):
+    with pytest.raises(
+        mt.QueryError, match=r"'x' falls from 10\.00000000000000000\d to 0\.00000000000000000\d at row 1"
+    ):
         counts(window, [10 + TINY, TINY], WIDE, 1)
-    with pytest.raises(mt.QueryError, match=r"'w': 'x' is 3000000000000000000, which is too far to count from 0 by 0\.5"):
+    with pytest.raises(
+        mt.QueryError, match=r"'w': 'x' is 3000000000000000000, which is too far to count from 0 by 0\.5"
+    ):
         counts(window, [Decimal(3 * 10**18)], pa.decimal128(38, 0), 1000)
 
 
