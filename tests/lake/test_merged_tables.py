@@ -111,7 +111,7 @@ def test_numbers_and_columns_are_told(lake: Lake, tmp_path: Path) -> None:
 
 def test_a_table_keeps_its_keys_and_columns(lake: Lake, tmp_path: Path) -> None:
     """A value that is no longer written would otherwise stay beside newer ones, and a missing key merges rows."""
-    table = mt.UpsertTable(lake.table(tmp_path), format=lake.format)
+    table = mt.UpsertTable(lake.table(tmp_path), by=(), format=lake.format)
     rows = lake.spark.sql("SELECT 'w' window_id, 1 window, k, 7 n FROM VALUES ('a'), ('b') AS keys (k)")
     with pytest.raises(mt.QueryError, match=r"has 2 rows with the same 'window_id', 'window'.*Name all keys"):
         table.write(rows, 0)
@@ -127,7 +127,7 @@ def test_a_table_keeps_its_keys_and_columns(lake: Lake, tmp_path: Path) -> None:
     with pytest.raises(mt.QueryError, match=r"no column 'n'.* Remove it with ALTER TABLE .* DROP COLUMN `n`"):
         keyed.write(renamed, 1)
     with pytest.raises(mt.QueryError, match=r"has the keys .*'k', and this micro-batch 'window_id', 'window'\."):
-        mt.UpsertTable(name, format=lake.format).write(rows.where("k = 'a'"), 1)
+        mt.UpsertTable(name, by=(), format=lake.format).write(rows.where("k = 'a'"), 1)
     keyed.write(rows, 1)
     assert sorted(tuple(row) for row in keyed.read(lake.spark).collect()) == [
         ("w", 1, "a", 7, None),
