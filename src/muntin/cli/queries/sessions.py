@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli.failures import FAILED, told
+from muntin.cli.queries.settings_files import read_settings
 from muntin.errors import QueryError
 
 if TYPE_CHECKING:
@@ -22,17 +23,20 @@ LEVELS = ("ERROR", "WARN", "INFO")
 """What Spark logs, by how often -v was given."""
 
 
-def settings(conf: Iterable[str]) -> dict[str, str]:
-    """Take --conf KEY=VALUE apart.
+def settings(conf: Iterable[str], files: Iterable[str] = ()) -> dict[str, str]:
+    """Take --conf KEY=VALUE apart; it goes before what --conf-file says.
 
     >>> settings(["spark.driver.memory=4g", "spark.driver.extraJavaOptions=-Da=b"])
     {'spark.driver.memory': '4g', 'spark.driver.extraJavaOptions': '-Da=b'}
     """
-    given = {}
+    given: dict[str, str] = {}
+    for file in files:
+        given |= read_settings(file, "--conf-file")
     for text in conf:
         key, sign, value = text.partition("=")
         if not (key.strip() and sign):
-            raise QueryError(f"--conf {text!r} is not KEY=VALUE. Write --conf spark.driver.memory=4g.")
+            named = re.split(r"[=:\s]", text, maxsplit=1)[0]  # what follows may be a password
+            raise QueryError(f"--conf {named!r} is not KEY=VALUE. Write --conf spark.driver.memory=4g.")
         given[key.strip()] = value.strip()
     return given
 
