@@ -19,7 +19,7 @@ from muntin.cli.queries import running, work
 from muntin.cli.queries.inputs import sources
 from muntin.cli.queries.options import Run
 from muntin.cli.queries.outputs import Outputs, batch_outputs, stream_outputs
-from muntin.cli.queries.sessions import settings
+from muntin.cli.queries.sessions import checked_master, settings
 from muntin.cli.queries.summary import Written, written_table
 from muntin.cli.queries.topic_options import with_options
 from muntin.errors import MuntinError, QueryError
@@ -100,6 +100,7 @@ def remote(**options: Any) -> WindowRegistry:
         lambda: running.run(Run(file="a.sql", output=URL, checkpoint="state")),
         lambda: settings([f"spark.hadoop.fs.s3a.secret.key:{PASSWORD}"]),
         lambda: settings([f"spark.hadoop.fs.s3a.secret.key {PASSWORD}"]),
+        lambda: checked_master(f"k9s://user:{PASSWORD}@host"),
         lambda: sources([URL]),
         lambda: sources([f"{URL}?a=b"]),
         lambda: sources([f"events={URL}"]),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from muntin.cli.failures import FAILED, told
 from muntin.cli.queries.settings_files import read_settings
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +46,7 @@ def checked_master(master: str | None) -> str | None:
     """Refuse what is no address of a master, before Spark starts."""
     if master is not None and not _MASTER.fullmatch(master):
         raise QueryError(
-            f"--master {master!r} is not a Spark master. Write local[4], spark://HOST:PORT, k8s://… or yarn."
+            f"--master {hide_user_info(master)!r} is not a Spark master. Write local[4], spark://HOST:PORT, k8s://… or yarn."
         )
     return master
 
