@@ -18,8 +18,8 @@ from muntin.cli.plans import FORMATS, print_form
 from muntin.cli.queries import logs
 from muntin.cli.queries.progress import steps
 from muntin.cli.queries.summary import Written, written_table
+from muntin.cli.terminal import Rows, print_plan, show
 from muntin.registry import WindowRegistry
-from muntin.terminal import Rows, print_plan, show
 from tests.hostile import HOSTILE, ORDERS, is_printable
 
 SQL = "SELECT min(v) AS low FROM events GROUP BY window(ts, '1 minute')"

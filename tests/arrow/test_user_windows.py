@@ -378,6 +378,18 @@ def test_states_of_earlier_versions_are_read_or_refused() -> None:
     for key in ("1", "-2.5", "true", "null"):
         with pytest.raises(mt.QueryError, match=f"dict with the key '{key}', .* Use a new checkpoint"):
             memories._decoded(f'[{{"{key}": 1}}]')
+    for damaged in (
+        "",
+        "[",
+        "[" * 100_000,
+        "{}",
+        "3",
+        '{"format":1,"value":{"array":["O",[1]]}}',
+    ):
+        with pytest.raises(
+            mt.QueryError, match=r"^the state of a discretizer is damaged \(.*\)\. Use a new checkpoint"
+        ):
+            memories._decoded(damaged)
 
 
 def test_values_that_are_missing_are_none() -> None:

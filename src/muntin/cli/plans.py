@@ -1,9 +1,8 @@
-"""muntin plan and muntin pictures: what needs no Spark."""
+"""muntin plan, which needs no Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -49,21 +48,3 @@ def plan_command(
     with errors_as_messages():
         forest = plan(windows, aggregates, rate, algorithm, horizon)
     print_form(FORMATS[form](forest), form)
-
-
-@click.command("pictures", short_help="Draw every kind of window.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs/pictures/windows"),
-    show_default=True,
-    help="Folder to write the pictures to.",
-)
-def pictures_command(out: Path) -> None:
-    """Draw every kind of window, as docs/windows.md shows them."""
-    from muntin.plan.show.gallery import pictures
-
-    out.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures():
-        (out / f"{name}.svg").write_text(picture, encoding="utf-8")
-    click.echo(f"wrote {out}")

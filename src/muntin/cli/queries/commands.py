@@ -44,7 +44,7 @@ def explain_command(**given: Any) -> None:
         if asked.form == "text":
             from rich.console import Console
 
-            from muntin.terminal import print_plan
+            from muntin.cli.terminal import print_plan
 
             print_plan(Console(), told)
         else:

@@ -46,7 +46,8 @@ def checked_master(master: str | None) -> str | None:
     """Refuse what is no address of a master, before Spark starts."""
     if master is not None and not _MASTER.fullmatch(master):
         raise QueryError(
-            f"--master {hide_user_info(master)!r} is not a Spark master. Write local[4], spark://HOST:PORT, k8s://… or yarn."
+            f"--master {hide_user_info(master)!r} is not a Spark master. "
+            "Write local[4], spark://HOST:PORT, k8s://… or yarn."
         )
     return master
 

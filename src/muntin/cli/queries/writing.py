@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Literal, get_args
+from typing import Literal
 
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
@@ -18,7 +18,6 @@ from muntin.spark.stream.batch_schemas import BatchSchema, SchemaLog, check_succ
 log = logging.getLogger(__name__)
 
 FileFormat = Literal["parquet", "csv", "json", "delta"]
-FILE_FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
 
 
 def write(frame: DataFrame, place: str, form: FileFormat, files: Files) -> int:
