@@ -122,7 +122,7 @@ asked_options = _stacked(
         "conf_files",
         multiple=True,
         metavar="PATH",
-        help="A file of such settings, one in a line: the place for passwords. --conf goes before it.",
+        help="A file of such settings, one in a line: the place for passwords. --conf replaces what it says.",
     ),
     click.option("-v", "--verbose", count=True, help="Log each step; -vv logs more, and shows Spark's own log."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
