@@ -230,7 +230,7 @@ def test_queries_end_with_their_session() -> None:
     """Spark tells listeners of no end when a session is stopped."""
     spark = Session()
     listening = mt.listen(spark)  # type: ignore[arg-type]
-    spark.listeners[0].onQueryStarted(SimpleNamespace(id="1", name="sales"))  # type: ignore[arg-type]
+    spark.listeners[0].onQueryStarted(SimpleNamespace(id="1", runId="1", name="sales"))  # type: ignore[arg-type]
     assert values(listening.text())["muntin_query_up"] == 1
     spark.stop()
     assert values(listening.text())["muntin_query_up"] == 0

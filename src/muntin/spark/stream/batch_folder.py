@@ -152,16 +152,25 @@ class BatchFolder:
         parts: list[Part] = []
         for _, group in groupby(batches, key=lambda batch: sum(number <= batch for number in recorded)):
             alike = tuple(group)
-            schema = schemas.at(alike[0]) or self._inferred(spark, files, alike, keys or RESERVED)
+            schema = schemas.at(alike[0]) or self._inferred(spark, files, alike, keys or self._no_keys(spark, alike))
             parts.append((schema, alike))
         known = parts[-1][0].keys
         if not known:
-            return [(self._inferred(spark, files, batches, keys or RESERVED), tuple(batches))]
+            return [(self._inferred(spark, files, batches, keys or self._no_keys(spark, batches)), tuple(batches))]
         if keys and set(keys) != set(known):
             raise QueryError(
                 f"folder {self._label} has the keys {listed(known)}, and by= makes them {listed(keys)}. Leave by= out."
             )
         return parts
+
+    def _no_keys(self, spark: SparkSession, batches: Sequence[int]) -> Sequence[str]:
+        """Return the columns of the window, if there are no others, which could be keys."""
+        if others := [name for name in self._columns(spark, batches).names if name not in RESERVED]:
+            raise QueryError(
+                f"folder {self.place} does not say which of {listed(others)} are keys. Name all keys with by=; by=() "
+                "if there are none."
+            )
+        return RESERVED
 
     def _inferred(self, spark: SparkSession, files: Files, batches: Sequence[int], keys: Sequence[str]) -> BatchSchema:
         """Return the schema of micro-batches that were written without keys, or before schemas were recorded."""
