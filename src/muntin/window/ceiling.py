@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from muntin.errors import QueryError
 from muntin.window.kind import Kind
 
-MOST_INSTANCES = 10_000_000
+MOST_INSTANCES = 1_000_000
 """Instances that a row may lie in, unless more are allowed."""
 
 
@@ -15,9 +15,9 @@ def check_instances(windows: Iterable[Kind], most: int, option: str) -> None:
     """Refuse windows that put a row into too many instances; the option allows more.
 
     >>> from muntin.window.periodic import Window
-    >>> check_instances([Window("1 hour", "1 us")], 10**7, "most_instances=10**10")
+    >>> check_instances([Window("1 hour", "1 us")], 10**6, "most_instances=10**10")
     Traceback (most recent call last):
-    muntin.errors.QueryError: window '1h/1us' puts a row into 3,600,000,000 instances, and at most 10,000,000 are \
+    muntin.errors.QueryError: window '1h/1us' puts a row into 3,600,000,000 instances, and at most 1,000,000 are \
 allowed. Use a longer slide or step, or allow more with most_instances=10**10.
     """
     for window in windows:

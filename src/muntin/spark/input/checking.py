@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -88,14 +88,14 @@ def check_lengths(windows: Iterable[AnyWindow]) -> None:
                 )
 
 
-def check_ceiling(df: DataFrame, windows: Iterable[AnyWindow]) -> None:
+def check_ceiling(spark: SparkSession, windows: Iterable[AnyWindow]) -> None:
     """Refuse windows that put a row into more instances than the session allows."""
-    check_instances(windows, setting(df, INSTANCES, MOST_INSTANCES), f"spark.conf.set({INSTANCES!r}, …)")
+    check_instances(windows, setting(spark, INSTANCES, MOST_INSTANCES), f"spark.conf.set({INSTANCES!r}, …)")
 
 
-def setting(df: DataFrame, name: str, default: int) -> int:
+def setting(spark: SparkSession, name: str, default: int) -> int:
     """Return a number that a session sets."""
-    given = df.sparkSession.conf.get(name, str(default)) or ""
+    given = spark.conf.get(name, str(default)) or ""
     if not given.isdecimal():
         raise QueryError(f"{name} is {given!r} in this session. Set it to a whole number, such as {default}.")
     return int(given)

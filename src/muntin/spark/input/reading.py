@@ -57,7 +57,7 @@ def prepare(
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     check_units(query.windows)
     check_lengths(query.windows)
-    check_ceiling(df, query.windows)
+    check_ceiling(df.sparkSession, query.windows)
     late = (names.LATE_ROW,) if late_rows else ()
     if twice := alike([*query.outputs, *late], folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")
