@@ -75,7 +75,7 @@ def test_changes_are_read_however_old_and_are_no_events(spark: SparkSession, tmp
     assert result.progress.rows_in == 3
 
 
-@pytest.mark.parametrize("window", ["1 min", mt.session_window("35 s")])
+@pytest.mark.parametrize("window", ["1 min", pytest.param(mt.session_window("35 s"), marks=pytest.mark.long)])
 def test_a_query_goes_on_without_damaged_changes(spark: SparkSession, tmp_path: Path, window: Any) -> None:
     registry = mt.WindowRegistry(tmp_path / "windows")
     registry.add(window, id="first")
