@@ -14,6 +14,7 @@ from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.files import CreatingFiles
 from muntin.formats import FormatError
 from muntin.numbering import FARTHEST, MOST_STRETCHES, advance
+from muntin.safe_text import hide_user_info
 
 CHANGES = "[0-9]" * 8 + ".json"
 """The names of files that are changes, as Spark's pattern; whatever else is in the folder is not."""
@@ -82,8 +83,9 @@ class ChangeFiles:
                 texts[version] = self._read(version, stamps.get(version, object()), far).to_json()
             except FileNotFoundError as error:
                 raise QueryError(
-                    f"a worker does not see {self.place}/{file_of(version)}, which Spark has listed. Use a folder that "
-                    "all workers see at once and from which nothing is removed, and start the query again."
+                    f"a worker does not see {hide_user_info(self.place)}/{file_of(version)}, which Spark has listed. "
+                    "Use a folder that all workers see at once and from which nothing is removed, and start the query "
+                    "again."
                 ) from error
             except UNREADABLE as error:
                 if version not in far:
@@ -138,7 +140,7 @@ def _change(files: CreatingFiles, file: str, _stamp: Hashable, most_instances: i
     with damage(file, REPEAT):
         change = Change.from_json(files.read_short(file, MOST_BYTES), file, most_instances)
     if _version(file) != change.version:
-        raise DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
+        raise DamagedError(f"{hide_user_info(file)} says that it is change {change.version}. Remove the file.")
     return change
 
 
@@ -150,8 +152,8 @@ def removal(version: int) -> str:
 def far_error(file: str) -> DamagedError:
     """Return what is wrong with a number that no registry has given."""
     return DamagedError(
-        f"{file} is damaged (its number is more than {FARTHEST:,} above the one before, or numbers before it are left "
-        f"out in more than {MOST_STRETCHES:,} places). Remove the file."
+        f"{hide_user_info(file)} is damaged (its number is more than {FARTHEST:,} above the one before, or numbers "
+        f"before it are left out in more than {MOST_STRETCHES:,} places). Remove the file."
     )
 
 

@@ -13,6 +13,7 @@ from muntin.duration import FOREVER
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
 from muntin.numbering import Stretches, read_stretches
+from muntin.safe_text import hide_user_info
 from muntin.window import (
     MOST_INSTANCES,
     AnyWindow,
@@ -230,6 +231,7 @@ def _no_number(text: str) -> None:
 @contextmanager
 def damage(origin: str, remedy: str) -> Iterator[None]:
     """Say of whatever goes wrong with a file which one it is, and what to do; a file that is gone is no damage."""
+    origin = hide_user_info(origin)
     try:
         yield
     except (FormatError, DamagedError, FileNotFoundError):

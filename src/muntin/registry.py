@@ -37,6 +37,7 @@ from muntin.files import CreatingFiles, files_of
 from muntin.numbering import LAST, Stretches, is_within, plain_stretches
 from muntin.paths import StrPath, is_remote, place_of, scheme
 from muntin.query import check_units, check_windows
+from muntin.safe_text import hide_user_info
 from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances, check_lengths
 from muntin.window.lengths import check_id
 
@@ -112,7 +113,7 @@ class WindowRegistry:
         self._log = log
 
     def __repr__(self) -> str:
-        return f"WindowRegistry({self.place!r})"
+        return f"WindowRegistry({hide_user_info(self.place)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the log behind: workers read changes, and write none."""
@@ -176,7 +177,8 @@ class WindowRegistry:
     def check_exists(self) -> None:
         """Refuse a registry that nobody has written to; the path is probably wrong."""
         if not self.exists():
-            raise QueryError(f"the registry does not exist: there is no folder {self.place}. Check the path.")
+            place = hide_user_info(self.place)
+            raise QueryError(f"the registry does not exist: there is no folder {place}. Check the path.")
 
     def list(self) -> tuple[Registered, ...]:
         """List the windows that are live or ending, with the times that a query last reported for them."""

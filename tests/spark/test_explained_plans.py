@@ -188,6 +188,23 @@ def test_rows_of_a_stream_go_to_python_at_the_price_of_the_session(
     assert "rows would go to Python twice as fast" not in str(fast)
 
 
+def test_rolling_rows_go_to_python_at_the_price_of_the_session(spark: SparkSession, df: DataFrame) -> None:
+    """Every column is carried there; a limit with a unit is read as Spark reads it."""
+    wide = df.selectExpr("*", *(f"v + {place} AS v{place}" for place in range(20)))
+
+    def explain(limit: str, strategy: Any = "kernel") -> Any:
+        figures = mt.Statistics(10**6, keys=7)
+        with setting(spark, ARROW_BYTES, limit):
+            return mt.explain_rolling(wide, "ts", "k", "1 min", mt.sum("v"), strategy=strategy, statistics=figures)
+
+    fast, slow, prices = explain("2147483647B"), explain("64m"), Prices()
+    per_row = prices.limited_transfer - prices.transfer + 23 * (prices.limited_column - prices.column)
+    assert slow.cost - fast.cost > 10**6 * per_row
+    assert "rows would go to Python twice as fast" in str(slow)
+    assert "rows would go to Python twice as fast" not in str(fast)
+    assert "rows would go to Python twice as fast" not in str(explain("64m", "independent"))
+
+
 def test_windows_on_a_grid_beside_others_are_planned_once(df: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = counted(monkeypatch, "spark.batch.framed_choice.plan_batch")
     mt.aggregate(df, **(ASKED | BESIDE))
