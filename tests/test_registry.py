@@ -92,7 +92,7 @@ def test_queries_say_when_windows_start_and_when_they_are_over(tmp_path: Path) -
     assert [one.id for one in registry.list()] == ["b"]
     assert registry.needed("query") == (Window("2 s"),)
     assert registry.needed("another query") == (Window("1 s"), Window("2 s"))
-    registry.report("query", told[1:], 3, missing=[1])  # a change that a query has not seen yet may come
+    registry.report("query", told[1:], 3, missing=((1, 1),))  # a change that a query has not seen yet may come
     assert registry.needed("query") == (Window("1 s"), Window("2 s"))
 
 

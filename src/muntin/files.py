@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
+import stat
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,6 +24,14 @@ EXCLUSIVE = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"
 _KINDS = (FileNotFoundError, FileExistsError, PermissionError, ConnectionError, TimeoutError)
 """Errors of stores that keep their kind when their text is written anew."""
 _STAMPS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "modified", "updated", "created")
+
+
+_NO_FILE = frozenset([errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENODEV, errno.ENOTDIR, errno.ENXIO, errno.EPERM])
+"""What the system says of a path that no file can be read from, however often it is tried."""
+
+
+class UnreadableFileError(ValueError):
+    """What has the path is no regular file, or longer than it may be, or not for us to read."""
 
 
 class Files(Protocol):
@@ -52,7 +63,15 @@ class Files(Protocol):
 
 
 class CreatingFiles(Files, Hashable, Protocol):
-    """Files of which several processes may create one, and one of them does."""
+    """Files of which several processes may create one, and one of them does; others may have put anything there."""
+
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of a file of so many bytes at most; FileNotFoundError if there is none.
+
+        Raises:
+            UnreadableFileError: If it is longer, a folder, a pipe or a device. Nothing is waited for.
+            UnicodeDecodeError: If it is no text.
+        """
 
     def atomic(self) -> bool:
         """Tell whether `create` fails for all but one, whatever happens at the same time."""
@@ -69,13 +88,31 @@ class LocalFiles:
         """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
         return Path(path).read_text(encoding="utf-8", errors="replace")
 
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of a regular file; a pipe is opened without waiting for somebody who writes to it."""
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                raise UnreadableFileError(error.strerror) from error
+            if error.errno == errno.ENOENT and Path(path).is_symlink():
+                raise UnreadableFileError("a link to a file that does not exist") from error
+            raise
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UnreadableFileError("not a regular file")
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                return _text(file.read(most + 1), most)
+        finally:
+            os.close(handle)
+
     def list(self, folder: str) -> dict[str, Hashable]:
         """Give what is in a folder, with the times of change."""
         found: dict[str, Hashable] = {}
         with suppress(FileNotFoundError, NotADirectoryError):
             for entry in Path(folder).iterdir():
                 with suppress(FileNotFoundError):  # it is gone since
-                    found[entry.name] = entry.stat().st_mtime_ns
+                    found[entry.name] = _changed(entry)
         return found
 
     def exists(self, path: str) -> bool:
@@ -123,6 +160,19 @@ class FsspecFiles:
         """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
         content: bytes = self._store().cat_file(path)
         return content.decode("utf-8", errors="replace")
+
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of an object whose size the store says; no more of it is fetched than it may have."""
+        store = self._store()
+        store.invalidate_cache()
+        entry = store.info(path)
+        if entry["type"] != "file":
+            raise UnreadableFileError("not a regular file")
+        if (entry["size"] or 0) > most:
+            raise UnreadableFileError(f"longer than {most:,} bytes")
+        if entry["size"] == 0:  # of nothing, stores give no part
+            return ""
+        return _text(store.cat_file(path, start=0, end=most + 1), most)
 
     def list(self, folder: str) -> dict[str, Hashable]:
         """Give what is in a folder, with what the store says of its age."""
@@ -250,3 +300,18 @@ def _is_json(value: object) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _text(content: bytes, most: int) -> str:
+    """Return the text of what was read."""
+    if len(content) > most:
+        raise UnreadableFileError(f"longer than {most:,} bytes")
+    return content.decode("utf-8")
+
+
+def _changed(entry: Path) -> int:
+    """Return when a file was changed; of a link that leads nowhere, when the link was."""
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:
+        return entry.lstat().st_mtime_ns

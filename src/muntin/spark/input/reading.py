@@ -24,7 +24,6 @@ from muntin.spark.input.checking import (
     check_ceiling,
     check_expressions,
     check_keys,
-    check_lengths,
     check_names,
     check_time,
     column_of,
@@ -40,6 +39,7 @@ from muntin.spark.input.recipes import recipe
 from muntin.spark.input.reducing import reducer_of
 from muntin.spark.input.source import Source, micros
 from muntin.spark.input.watching import placed, watching
+from muntin.window import check_lengths
 
 
 def prepare(

@@ -13,8 +13,9 @@ from muntin import names
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.events import LONGEST_WINDOW, Events
+from muntin.spark.input.events import Events
 from muntin.spark.plans import leaf_bytes, plan_size
+from muntin.window import LONGEST_WINDOW
 
 SAMPLE = 4_000
 """Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
