@@ -15,7 +15,7 @@ from muntin.errors import QueryError
 Format = Literal["parquet", "csv", "json", "delta", "kafka"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy")
+RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy", "tables")
 """Names that mt.sql takes for something else."""
 
 _SUFFIXES: Mapping[str, Format] = {
