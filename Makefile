@@ -69,14 +69,14 @@ java:
 clean:
 	rm -rf .venv .venv-* build dist
 
-$(READY): pyproject.toml constraints.txt tools/constraints
+$(READY): pyproject.toml benchmarks/pyproject.toml constraints.txt tools/constraints
 	@$$(tools/python $(PYTHON)) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Muntin needs Python 3.11 or later, and $(PYTHON) is older or missing. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@$$(tools/python $(PYTHON)) -m venv $(ENV) || { \
 	  echo "python3 cannot make a virtual environment. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	@echo "Setting up $(ENV) (once, about a minute) ..."
 	@tools/constraints $(OTHER_SPARK) > $(ENV)/constraints.txt
-	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(ENV)/constraints.txt --editable '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check --constraint $(ENV)/constraints.txt --editable '.[dev]' --editable benchmarks
 	@touch $@
 
 include tools/lakehouse.mk

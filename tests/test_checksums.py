@@ -39,3 +39,10 @@ def test_all_jars_that_tools_fetch_are_listed() -> None:
     jars = ["{1}-{2}.jar".format(*artifact.split(":")) for artifact in " ".join(artifacts).replace("\\", "").split()]
     assert len(jars) > 20
     assert not set(jars) - read_sums(LIST).keys()
+
+
+def test_the_page_on_kafka_names_the_jars_that_are_tested() -> None:
+    page = (LIST.parents[1] / "docs/kafka.md").read_text(encoding="utf-8")
+    connectors = re.findall(r"^\| (\d\.\d+) \| ([\d.]+)", page, re.MULTILINE)
+    assert dict(connectors) == CONNECTORS
+    assert tuple(re.findall(r"^  ([\w.]+:[\w.-]+:[\d.]+)", page, re.MULTILINE)) == connector(max(CONNECTORS))

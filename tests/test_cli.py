@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from muntin import __version__
 from muntin.cli import main
+from muntin.cli.benchmarks import MISSING
 
 
 def run(*arguments: str) -> str:
@@ -126,19 +127,32 @@ def test_numbers_that_count_are_positive(arguments: tuple[str, ...], right: str,
 def test_missing_extras_are_named_with_their_remedy(
     missing: str, arguments: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("muntin.bench.experiments.peers", "muntin.bench.report.plots", "muntin.bench.report.style"):
+    for module in ("muntin_bench.experiments.peers", "muntin_bench.report.plots", "muntin_bench.report.style"):
         monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, missing, None)  # as if it were not installed
     out = tmp_path / "out"
     rest = ("--results", str(tmp_path), "--out", str(out)) if "report" in arguments else ("--out", str(out))
     result = CliRunner().invoke(main, (*arguments, *rest))
     assert result.exit_code == 1
-    assert result.output == f"Error: {missing} is not installed. Run: pip install 'muntin[bench]'\n"
+    assert result.output == f"Error: {missing} is not installed. Run: pip install --editable benchmarks\n"
     assert not out.exists()
 
 
 def test_other_missing_modules_are_defects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "muntin.bench.experiments.peers", raising=False)
-    monkeypatch.setitem(sys.modules, "muntin.workload", None)
+    monkeypatch.delitem(sys.modules, "muntin_bench.experiments.peers", raising=False)
+    monkeypatch.setitem(sys.modules, "muntin_bench.workload", None)
     result = CliRunner().invoke(main, ("bench", "batch", "peers", "--out", str(tmp_path / "out")))
     assert isinstance(result.exception, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("model",), ("stream", "flink", "--rounds", "2")])
+def test_without_the_benchmarks_the_command_says_where_they_live(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in [name for name in sys.modules if name.partition(".")[0] == "muntin_bench"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder).name != "benchmarks"])
+    result = CliRunner().invoke(main, ("bench", *arguments))
+    assert result.exit_code == 1
+    assert result.output == f"Error: {MISSING}\n"
+    assert "bench " in run("--help")

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import muntin as mt
-from muntin.pairing import Band, Event, Ranges, common_instances, expiries, pairs_within, read_ranges
+from muntin.pairing import Band, Ranges, read_ranges
 from muntin.plan.pairs import pairs_of_equal_keys
 from muntin.plan.statistics import Statistics
+from tests.pairing import Event, common_instances, expiries, pairs_within
 
 LEFT = [(1, "x"), (5, "y"), (9, "x")]
 RIGHT = [(3, "x"), (7, "y"), (10, "x")]

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from muntin.terminal import Rows, show
+from muntin.cli.terminal import Rows, show
 
 NINE, TEN = datetime(2024, 5, 1, 9), datetime(2024, 5, 1, 10)
 

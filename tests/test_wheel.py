@@ -13,6 +13,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
+from muntin.cli.benchmarks import MISSING
 from tests.wheels import ROOT, build_wheel
 
 PROGRAM = Path(__file__).with_name("run_readme.py")
@@ -73,9 +74,9 @@ def link(package: Distribution, packages: Path) -> None:
             target.symlink_to(source)
 
 
-def test_the_wheel_has_all_that_is_in_the_source(wheel: Path) -> None:
+def test_the_wheel_has_all_that_is_in_the_source_and_nothing_else(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if name.startswith("muntin/")}
+        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     source = {
         path.relative_to(ROOT / "src").as_posix()
         for path in (ROOT / "src" / "muntin").rglob("*")
@@ -94,6 +95,12 @@ def test_links_of_the_readme_work_anywhere(wheel: Path) -> None:
     assert [target for target in targets if not target.startswith(("https://", "#"))] == []
     pages = [re.search(r"/(?:blob|raw)/main/([^#]+)", target) for target in targets]
     assert [found[1] for found in pages if found and not (ROOT / found[1]).exists()] == []
+
+
+def test_an_installed_wheel_says_where_the_benchmarks_live(installed: Path, tmp_path: Path) -> None:
+    command = [str(installed / "bin" / "python"), "-m", "muntin", "bench", "model"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (told.returncode, told.stderr) == (1, f"Error: {MISSING}\n")
 
 
 def test_an_installed_wheel_runs_the_readme(installed: Path, tmp_path: Path) -> None:

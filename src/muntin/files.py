@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.paths import create, is_remote, put, scheme
+from muntin.safe_text import hide_secrets, safe_cause, secret_values, user_infos
 
 EXCLUSIVE = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"])
 """The schemes whose stores, through fsspec, create an object only if there is none of its name."""
 
+_KINDS = (FileNotFoundError, FileExistsError, PermissionError, ConnectionError, TimeoutError)
+"""Errors of stores that keep their kind when their text is written anew."""
 _STAMPS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "modified", "updated", "created")
 
 
@@ -112,8 +116,8 @@ class FsspecFiles:
     """Files of a store that fsspec knows, without Spark: in a shell, and on workers."""
 
     scheme: str
-    options: str = "{}"
-    """What the store is opened with, as JSON: workers get the same."""
+    options: str = field(default="{}", repr=False)
+    """What the store is opened with, as JSON: workers get the same. It may have passwords."""
 
     def read(self, path: str) -> str:
         """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
@@ -185,12 +189,42 @@ class FsspecFiles:
                 f"paths with {self.scheme}: are read through fsspec, which is not installed. "
                 "Use pip install 'muntin[files]', and on the workers as well."
             ) from None
+        options = json.loads(self.options)
+        secrets = tuple(secret_values(options))
         try:
-            return fsspec.filesystem(self.scheme, **json.loads(self.options))
+            return _SafeStore(fsspec.filesystem(self.scheme, **options), secrets)
         except ImportError as error:
             raise UnsupportedError(f"fsspec needs another package for {self.scheme}: paths. {error}") from error
         except ValueError as error:
-            raise UnsupportedError(f"fsspec knows no {self.scheme}: paths ({error}). Use a mounted folder.") from error
+            text = hide_secrets(str(error), secrets)
+            raise UnsupportedError(
+                f"fsspec knows no {self.scheme}: paths ({text}). Use a mounted folder."
+            ) from safe_cause(error, secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class _SafeStore:
+    """A store of fsspec whose errors quote neither the secrets of its options nor the user info of a path."""
+
+    store: Any = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self.store, name)
+
+        @wraps(method)
+        def call(*given: Any, **options: Any) -> Any:
+            try:
+                return method(*given, **options)
+            except Exception as error:
+                texts = (text for text in given if isinstance(text, str))
+                secrets = (*self.secrets, *(info for text in texts for info in user_infos(text)))
+                if safe_cause(error, secrets):
+                    raise
+                kind = next((kind for kind in _KINDS if isinstance(error, kind)), OSError)
+                raise kind(hide_secrets(str(error), secrets)) from None
+
+        return call
 
 
 def files_of(place: str, options: Mapping[str, Any] | None = None) -> CreatingFiles:
@@ -201,9 +235,18 @@ def files_of(place: str, options: Mapping[str, Any] | None = None) -> CreatingFi
     """
     if not is_remote(place):
         if options:
-            raise QueryError(f"options {sorted(options)} are for other file systems, and {place!r} is a local path.")
+            names = sorted(map(str, options))
+            raise QueryError(f"options {names} are for other file systems, and {place!r} is a local path.")
         return LocalFiles()
+    fields = dict(options or {})
+    if unsendable := [name for name, value in fields.items() if not (isinstance(name, str) and _is_json(value))]:
+        raise QueryError(f"options {unsendable} cannot be sent to workers as JSON. Use texts and numbers.")
+    return FsspecFiles(scheme(place), json.dumps(fields, sort_keys=True))
+
+
+def _is_json(value: object) -> bool:
     try:
-        return FsspecFiles(scheme(place), json.dumps(dict(options or {}), sort_keys=True))
-    except TypeError as error:
-        raise QueryError(f"options={options!r} cannot be sent to workers: {error}. Use texts and numbers.") from error
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True

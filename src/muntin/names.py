@@ -125,7 +125,7 @@ INPUTS = "inputs"
 INPUTS_TEXT = "inputs_text"
 """The same as text, by which rows of one time are sorted where Spark has no order for them."""
 STATE = "state"
-"""A partial of a user's function, pickled."""
+"""A partial of a user's function, as typed text."""
 
 
 def key(number: int) -> str:
@@ -150,11 +150,6 @@ def value(number: int) -> str:
 def partial(number: int) -> str:
     """Name a column of partial aggregates; an aggregate may have several."""
     return f"p{number}"
-
-
-def partials(count: int) -> list[str]:
-    """Name so many columns of partial aggregates."""
-    return [partial(number) for number in range(count)]
 
 
 def slot(number: int) -> str:

@@ -33,6 +33,7 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.files import CreatingFiles, files_of
 from muntin.paths import StrPath, is_remote, place_of, scheme
 from muntin.query import check_units, check_windows
+from muntin.safe_text import hide_user_info
 from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances
 
 CHANGES = "[0-9]" * 8 + ".json"
@@ -105,7 +106,7 @@ class WindowRegistry:
         self._log = log
 
     def __repr__(self) -> str:
-        return f"WindowRegistry({self.place!r})"
+        return f"WindowRegistry({hide_user_info(self.place)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the log behind: workers read changes, and write none."""
@@ -168,7 +169,8 @@ class WindowRegistry:
     def check_exists(self) -> None:
         """Refuse a registry that nobody has written to; the path is probably wrong."""
         if not self.exists():
-            raise QueryError(f"the registry does not exist: there is no folder {self.place}. Check the path.")
+            place = hide_user_info(self.place)
+            raise QueryError(f"the registry does not exist: there is no folder {place}. Check the path.")
 
     def list(self) -> tuple[Registered, ...]:
         """List the windows that are live or ending, with the times that a query last reported for them."""
@@ -262,7 +264,7 @@ class WindowRegistry:
 
     def _report(self, name: str) -> Report:
         file = self._in(REPORTS, name)
-        return Report.from_json(self._files.read(file), file)
+        return Report.from_json(self._files.read(file), hide_user_info(file))
 
     def _taken(self, version: int) -> Change:
         """Give the change that a query has taken under a number; one that changes nothing if none has."""
@@ -337,9 +339,10 @@ class WindowRegistry:
 @lru_cache(maxsize=10_000)
 def _change(files: CreatingFiles, file: str, _stamp: Any, most_instances: int) -> Change:
     """Read a file, once: it is never written again."""
-    change = Change.from_json(files.read(file), file, most_instances)
+    origin = hide_user_info(file)
+    change = Change.from_json(files.read(file), origin, most_instances)
     if file.rsplit("/", 1)[-1] != _name(change.version):
-        raise DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
+        raise DamagedError(f"{origin} says that it is change {change.version}. Remove the file.")
     return change
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
+from muntin.safe_text import hide_user_info
 
 _CLASS = r"(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): "
 _CAUSE = re.compile(rf"^{_CLASS}")
@@ -22,7 +23,7 @@ _JVM = "JVM stacktrace"
 
 
 def sentence_of(error: BaseException | str) -> str:
-    r"""Return the line of an error that says what is wrong, without codes and the traces of Java and Python.
+    r"""Return the line of an error that says what is wrong, without codes, passwords and traces of Java and Python.
 
     >>> sentence_of(ValueError("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\nJVM stacktrace: …"))
     'Division by zero.'
@@ -34,7 +35,9 @@ def sentence_of(error: BaseException | str) -> str:
     causes = [line for line in lines if _CAUSE.match(line)]
     line = _python_line(text) or (causes or lines[:1] or [""])[-1]
     sentence = _BEFORE.sub("", line).partition(_AFTER)[0].rstrip().rstrip(" ;")
-    return sentence or (type(error).__name__ if isinstance(error, BaseException) else "an error without a text")
+    return hide_user_info(sentence) or (
+        type(error).__name__ if isinstance(error, BaseException) else "an error without a text"
+    )
 
 
 def error_of_worker(error: BaseException) -> MuntinError | None:

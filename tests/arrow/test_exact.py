@@ -83,6 +83,7 @@ def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int
 
 TENTH = [Decimal("0.10")] * 20
 BIG = 2**53
+TINY = Decimal("1e-18")
 CASES = [
     (mt.until(mt.sum("x"), 1), TENTH, DECIMAL, [10, 10]),
     (mt.until(mt.sum("x"), 1), TENTH, WIDE, [10, 10]),
@@ -108,6 +109,15 @@ CASES = [
     (mt.until(mt.min("x"), 1), [5.0, NAN, 3.0, 1.0], pa.float64(), [4]),
     (mt.delta("x", 1), [1.0, 2.0, NAN, NAN, 1.5, 1.0], pa.float64(), [2, 1, 1, 2]),
     (mt.delta("x", 1), [NAN, 1.0, INF, INF, -INF], pa.float64(), [1, 1, 1, 1, 1]),
+    (mt.tumbling(2, on="x"), [Decimal(BIG + n) for n in range(9)], pa.decimal128(20, 0), [2, 2, 2, 2]),
+    (mt.tumbling(2, on="x"), [Decimal(BIG + n) for n in range(1, 9)], pa.decimal128(20, 0), [1, 2, 2, 2]),
+    (mt.tumbling(2, on="x"), [Decimal(-BIG + n) for n in range(-7, 1)], pa.decimal128(20, 0), [1, 2, 2, 2]),
+    (mt.tumbling(1, on="x"), [Decimal("0.9"), 1 - TINY, Decimal(1), Decimal(2)], WIDE, [2, 1]),
+    (mt.hopping(1, 0.5, on="x"), [Decimal("10.5") - TINY, Decimal("10.5"), Decimal(12)], WIDE, [1, 2, 1]),
+    (mt.tumbling(0.1, on="x"), [Decimal(n) / 10 for n in range(8)], DECIMAL, [1] * 7),
+    (mt.tumbling(0.001, on="x"), [Decimal(n) / 100 for n in (0, 1, 1, 2)], DECIMAL, [1, 2]),
+    (mt.tumbling(0.5, on="x"), [BIG + 1, BIG + 1, BIG + 2, BIG + 4], pa.int64(), [2, 1]),
+    (mt.tumbling(2, on="x"), [BIG + n for n in range(1, 9)], pa.int64(), [1, 2, 2, 2]),
 ]  # fmt: skip
 
 
@@ -138,6 +148,56 @@ def test_decimals_in_batches_and_streams_mean_the_definition(seed: int, monkeypa
         given += stream.step([None], type)
         assert given == wanted[: len(given)]
         assert len(given) >= len(wanted) - 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_measures_of_decimals_in_batches_and_streams_mean_the_definition(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where 64 bits do not hold the digits."""
+    rng = random.Random(seed)
+    monkeypatch.setattr("muntin.arrow.batches.BATCH", 7)
+    type = rng.choice([DECIMAL, WIDE, pa.decimal128(20, 0)])
+    shift = rng.choice([-8, 0, 10**7])
+    digits = Decimal(1).scaleb(-type.scale)
+    values = sorted(shift + Decimal(rng.randrange(40)) / 2 + rng.randrange(-1, 2) * digits for _ in range(60))
+    values = [value.quantize(digits) for value in values]
+    slide = rng.choice([1, 0.5, 2.5, 3])
+    window = mt.hopping(rng.choice([slide, 3.3]), slide, offset=rng.choice([0, 0.1]), on="x")
+    wanted = meant(window, values)
+    assert len(wanted) > 2
+    assert counts(window, values, type, 7) == wanted
+    stream, given = Stream(window), list[int]()
+    for place in range(0, 60, 11):
+        given += stream.step(values[place : place + 11], type)
+    given += stream.step(values[-1:], type)
+    assert given == wanted
+
+
+def test_decimals_that_fall_or_lie_too_far() -> None:
+    window = mt.tumbling(0.5, on="x", id="w")
+    with pytest.raises(
+        mt.QueryError, match=r"'x' falls from 10\.00000000000000000\d to 0\.00000000000000000\d at row 1"
+    ):
+        counts(window, [10 + TINY, TINY], WIDE, 1)
+    with pytest.raises(
+        mt.QueryError, match=r"'w': 'x' is 3000000000000000000, which is too far to count from 0 by 0\.5"
+    ):
+        counts(window, [Decimal(3 * 10**18)], pa.decimal128(38, 0), 1000)
+
+
+def test_a_measure_that_was_kept_as_a_double() -> None:
+    """It is read where it says which number was meant, and refused where it may be rounded."""
+    stream = Stream(mt.tumbling(1, on="x"))
+    stream.step(TENTH[:7], DECIMAL)
+    stream.step([], DECIMAL)
+    memories = unpack(stream.shelf[-2]).to_pydict()
+    assert memories["0.place"] == ['{"format":1,"value":{"Decimal":"0.10"}}']
+    stream.shelf[-2] = pack(pa.RecordBatch.from_pydict(memories | {"0.place": [0.1]}))
+    assert stream.step([Decimal("0.10"), Decimal(1), Decimal(2)], DECIMAL) == [8, 1]
+    stream.shelf[-2] = pack(pa.RecordBatch.from_pydict(memories | {"0.place": [1e17]}))
+    with pytest.raises(mt.QueryError, match=r"has 1e\+17 as a double, .* may be rounded. Use a new checkpoint"):
+        stream.step([Decimal(3)], DECIMAL)
 
 
 def test_state_that_was_kept_as_doubles() -> None:

@@ -181,7 +181,8 @@ def test_a_column_of_a_registry_is_not_taken_for_another() -> None:
     for column, changes in (("other", ()), ("flag", (Change(1, "runs", mt.while_("flag", id="runs")),))):
         watched = names.watched_as(column, "condition")
         job = replace(bucket.job, registered=True, task=replace(bucket.job.task, watched=(watched,)))
-        kept = {name: name for name in (names.TIME, names.key(0), *names.partials(2))} | {names.watched(2): watched}
+        plain = (names.TIME, names.key(0), names.partial(0), names.partial(1))
+        kept = {name: name for name in plain} | {names.watched(2): watched}
         news = News((pack(rows.select(list(kept)).rename_columns(list(kept.values()))),), S, changes)
         if not changes:
             head = frame_step(job, head, bucket.shelf, news, 0).head

@@ -250,12 +250,64 @@ def shifts(state: int, time: int) -> tuple[int, int, int]:
     return -state + (1 << time + 10), int(state % 7 == 3), 0
 
 
+def whole(state: int, time: int, price: float) -> tuple[int, int, int]:
+    return state, int(int(price) % 1000 == 312), 0
+
+
+def rounded(state: int, time: int, price: float) -> tuple[int, int, int]:
+    return state, int(round(price) % 1000 == 312), 0
+
+
+def powers(state: int, time: int, value: int) -> tuple[int, int, int]:
+    return state, pow(value, 2) % 11, 0
+
+
+def divided(state: int, time: int, value: int) -> tuple[int, int, int]:
+    return state, int(divmod(value, -1)[0] > 0), 0
+
+
+def quotient(state: int, time: int, value: int) -> tuple[int, int, int]:
+    return state, int(value // -1 > 0), 0
+
+
+def equals(state: int, time: int, value: int) -> tuple[int, int, int]:
+    return state, int(value != 9007199254740992.0), 0
+
+
+def highest(state: float, time: int, value: int) -> tuple[float, int, int]:
+    """Keep a whole number or a float, whichever is greater."""
+    return max(state, value), int(max(state, value)) % 2, 0
+
+
+def halved(state: int, time: int, value: int) -> tuple[float, int, int]:
+    """Return a whole number here and a float there."""
+    return (value if time % 2 == 0 else 0.5), int(state) % 2, 0
+
+
+def counted(state: int, time: int, value: int) -> tuple[int, int, int]:
+    """Take a number that is a float on the other way."""
+    number = value if time != 3 else 0.5
+    return state, int(number) % 2, 0
+
+
+VAST, ODD, LOWEST = (pa.array([number] * 100) for number in (3e30, 2**53 + 1, -(2**63)))
+
+
 @pytest.mark.parametrize(
     ("step", "initial", "columns"),
     [
         (grows, 7, ()),
         (shifts, 3, ()),
         (singles, 0, (pa.array(np.full(100, 0.1, np.float32)),)),
+        (whole, 0, (VAST,)),
+        (rounded, 0, (VAST,)),
+        (powers, 0, (pa.array([2**40] * 100),)),
+        (divided, 0, (LOWEST,)),
+        (quotient, 0, (LOWEST,)),
+        (equals, 0, (ODD,)),
+        (highest, 0.0, (ODD,)),
+        (halved, 0, (ODD,)),
+        (counted, 0, (ODD,)),
     ],
 )
 def test_compiled_steps_give_what_python_gives(
@@ -269,6 +321,81 @@ def test_compiled_steps_give_what_python_gives(
     wanted = [(start, end, tuple(range(lo, hi))) for start, end, lo, hi, *_ in window.over(times, *values)]
     assert len(wanted) > 2
     assert framed(window, times, *(column.slice(0, 62) for column in columns)) == wanted
+
+
+def unbound(state: int, time: int, price: float) -> tuple[int, int, int]:
+    if price > 5:
+        begins = 1
+    return state, begins, 0
+
+
+def test_a_name_without_a_value_is_an_error_also_where_steps_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user, "WORTH_COMPILING", 1)
+    with pytest.raises(mt.QueryError, match="the discretizer raised UnboundLocalError"):
+        framed(mt.user_window(unbound, "price", initial=0), [0, 1], [1.0, 9.0])
+
+
+def two_legs(stops: int, time: int, stop: bool) -> tuple[int, int, int]:
+    """Begin a window with every stop, and end it with the second after it."""
+    return stops + stop, int(stop), int(stop and stops >= 2)
+
+
+def hundred(rows: int, time: int) -> tuple[int, int, int]:
+    return rows + 1, int(rows % 100 == 0), int(rows % 100 == 0 and rows > 0)
+
+
+def jumps(state: tuple[float, int], time: int, price: float) -> tuple[tuple[float, int], int, int]:
+    last, rows = state
+    far = abs(price - last) / max(last, 1.0) >= 0.1 or not rows
+    rows += 1
+    while rows > 100:
+        rows //= 2
+    return (price if far else min(last, price), rows), int(far), int(far and rows > 1)
+
+
+@pytest.mark.parametrize(
+    ("step", "initial", "columns"),
+    [
+        (two_legs, 0, (np.array([True, False, True, True]),)),
+        (hundred, 0, ()),
+        (jumps, (0.0, 0), (np.array([1.0, 1.05, 2.0, np.nan]),)),
+    ],
+)
+def test_ordinary_steps_are_compiled(step: Any, initial: Any, columns: tuple[Any, ...]) -> None:
+    state, begins, ends = step_loop(step, len(columns))(initial, np.arange(4), *columns)
+    plain, wanted = initial, list[Any]()
+    for row in range(4):
+        plain, begun, ended = step(plain, row, *(column[row].item() for column in columns))
+        wanted.append((begun, ended))
+    assert list(zip(begins, ends, strict=True)) == wanted
+    assert repr(state) == repr(plain)
+
+
+def operations(state: int, time: int, a: int, b: int, x: float, y: float) -> tuple[int, int, int]:
+    """Give a bit for every operation that is compiled."""
+    whole = int(a + b > b) + 2 * int(a - b < 7) + 4 * int(a * 3 >= b) + 8 * int(a & b != 0) + 16 * int(a | b > 5)
+    whole += 32 * int(a // 3 == b % 7) + 64 * int(-a <= b) + 128 * int(abs(a) == b) + 256 * int(min(a, b) == b)
+    mixed = int(a < x) + 2 * int(a <= x) + 4 * int(a == x) + 8 * int(x != b) + 16 * int(y > b) + 32 * int(y >= a)
+    mixed += 64 * int(a + x > b * y) + 128 * int(a - y == x) + 256 * int(float(a) == x) + 512 * int(a ^ b == 1)
+    double = int(x < y) + 2 * int(x + y == y) + 4 * int(x * y > x) + 8 * int(x - y != y) + 16 * int(max(x, y) == y)
+    double += 32 * int(not x) + 64 * int(bool(y)) + 128 * int(abs(x) <= y) + 256 * int(-x == y) + 512 * int(bool(a))
+    return state, whole + 1024 * mixed, double
+
+
+def test_compiled_operations_give_what_python_gives_at_the_edges() -> None:
+    """Or they raise, and the step runs as plain Python."""
+    wholes = [0, 1, -1, 3, -7, 2**53, 2**53 + 1, 2**62, 2**63 - 1, -(2**63)]
+    doubles = [0.0, -0.0, 1.0, -3.5, 2.0**53, 2.0**53 + 2, 2.0**63, 1e308, float("inf"), float("nan")]
+    loop, rng, same = step_loop(operations, 4), np.random.default_rng(7), 0
+    for _ in range(3_000):
+        row = [wholes[place] for place in rng.integers(0, 10, 2)] + [doubles[place] for place in rng.integers(0, 10, 2)]
+        try:
+            _, begins, ends = loop(0, np.zeros(1, np.int64), *(np.array([value]) for value in row))
+        except OverflowError:
+            continue
+        assert (begins[0], ends[0]) == operations(0, 0, *row)[1:], row
+        same += 1
+    assert same > 300
 
 
 def test_a_begin_that_is_no_count_is_refused_also_where_steps_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -378,6 +505,18 @@ def test_states_of_earlier_versions_are_read_or_refused() -> None:
     for key in ("1", "-2.5", "true", "null"):
         with pytest.raises(mt.QueryError, match=f"dict with the key '{key}', .* Use a new checkpoint"):
             memories._decoded(f'[{{"{key}": 1}}]')
+    for damaged in (
+        "",
+        "[",
+        "[" * 100_000,
+        "{}",
+        "3",
+        '{"format":1,"value":{"array":["O",[1]]}}',
+    ):
+        with pytest.raises(
+            mt.QueryError, match=r"^the state of a discretizer is damaged \(.*\)\. Use a new checkpoint"
+        ):
+            memories._decoded(damaged)
 
 
 def test_values_that_are_missing_are_none() -> None:

@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner
 
 import muntin as mt
-from muntin.bench.experiments.model import model_ratios, window_sets
-from muntin.bench.experiments.planning import growth, planning_times
-from muntin.bench.experiments.quality import gaps
-from muntin.bench.experiments.weave import weave_experiments
-from muntin.bench.record import load, record, save
-from muntin.bench.report.pages import report
 from muntin.choices import Algorithm
 from muntin.cli import main
-from muntin.workload import random_gen, rich_gen, sequential_gen
+from muntin_bench.experiments.model import model_ratios, window_sets
+from muntin_bench.experiments.planning import growth, planning_times
+from muntin_bench.experiments.quality import gaps
+from muntin_bench.experiments.weave import weave_experiments
+from muntin_bench.record import load, record, save
+from muntin_bench.report.pages import report
+from muntin_bench.workload import random_gen, rich_gen, sequential_gen
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

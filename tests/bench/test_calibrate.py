@@ -10,14 +10,6 @@ import pytest
 from click.testing import CliRunner
 
 from muntin.aggregates import Aggregate
-from muntin.bench.experiments.calibration.batch import AGGREGATES, SETS, SUMS, designs, limited, plan_units
-from muntin.bench.experiments.calibration.rolling import AGGREGATES as ROLLED
-from muntin.bench.experiments.calibration.rolling import KEYS, LONGEST_PLAIN, WAYS, rolling_designs
-from muntin.bench.experiments.calibration.run import solution
-from muntin.bench.experiments.calibration.stream import SHAPES, stream_designs, stream_units
-from muntin.bench.experiments.calibration.trial import Trial
-from muntin.bench.fit import Measured, errors, fitted
-from muntin.bench.record import load, record, save
 from muntin.cli import main
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.prices import Amounts, Prices
@@ -25,6 +17,14 @@ from muntin.plan.physical.rolling import Rolling
 from muntin.plan.physical.shapes import PERIODIC, Shape
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
+from muntin_bench.experiments.calibration.batch import AGGREGATES, SETS, SUMS, designs, limited, plan_units
+from muntin_bench.experiments.calibration.rolling import AGGREGATES as ROLLED
+from muntin_bench.experiments.calibration.rolling import KEYS, LONGEST_PLAIN, WAYS, rolling_designs
+from muntin_bench.experiments.calibration.run import solution
+from muntin_bench.experiments.calibration.stream import SHAPES, stream_designs, stream_units
+from muntin_bench.experiments.calibration.trial import Trial
+from muntin_bench.fit import Measured, errors, fitted
+from muntin_bench.record import load, record, save
 
 RESULT = Path(__file__).parents[2] / "benchmarks/results/calibrate.json"
 MEDIAN, DISTINCT = AGGREGATES["median"][0], AGGREGATES["distinct"][0]

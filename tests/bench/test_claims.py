@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from muntin.bench import record
-from muntin.bench.record import load, save
-from muntin.bench.report.age import CHANGES, count_changes, read_changes, tell_age
-from muntin.bench.report.findings import stream_finding
-from muntin.bench.report.pages import report
-from muntin.bench.report.quotes import DOCUMENTS, quote_figures, with_figures, write_quotes
-from muntin.bench.report.stream import stream_section
+from muntin_bench import record
+from muntin_bench.record import load, save
+from muntin_bench.report.age import CHANGES, count_changes, read_changes, tell_age
+from muntin_bench.report.findings import stream_finding
+from muntin_bench.report.pages import report
+from muntin_bench.report.quotes import DOCUMENTS, quote_figures, with_figures, write_quotes
+from muntin_bench.report.stream import stream_section
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
@@ -72,7 +72,7 @@ def test_a_result_says_what_is_known_of_its_commit() -> None:
 
 def test_a_clone_without_the_commit_keeps_the_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"rev-parse": "eeeeeee", "ddddddd..HEAD": "7"}
-    monkeypatch.setattr("muntin.bench.report.age.git", lambda *words: answers.get(words[0]) or answers.get(words[2]))
+    monkeypatch.setattr("muntin_bench.report.age.git", lambda *words: answers.get(words[0]) or answers.get(words[2]))
     for number, commit in enumerate(("ddddddd", "fffffff-dirty", "0000000", None)):
         save({"circumstances": {"commit": commit}}, tmp_path / f"{number}.json")
     save({"at": "9999999", "commits": {"ddddddd": 3, "fffffff": 5, "1111111": 9}}, tmp_path / CHANGES)
@@ -81,7 +81,7 @@ def test_a_clone_without_the_commit_keeps_the_count(tmp_path: Path, monkeypatch:
 
 
 def test_without_git_the_report_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muntin.bench.report.age.git", lambda *_: None)
+    monkeypatch.setattr("muntin_bench.report.age.git", lambda *_: None)
     result = load(RESULTS / "batch-keyed.json")
     save(result, tmp_path / "batch-keyed.json")
     count_changes(tmp_path)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from muntin.bench.experiments import cutty
-from muntin.bench.record import load, record, save
 from muntin.cli import main
 from muntin.kernels.cutty.ways import WAYS
+from muntin_bench.experiments import cutty
+from muntin_bench.record import load, record, save
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from muntin.bench.experiments.distinct_stream import CONTENDERS
-from muntin.bench.record import record
-from muntin.bench.report.distinct_stream import distinct_stream_section
+from muntin_bench.experiments.distinct_stream import CONTENDERS
+from muntin_bench.record import record
+from muntin_bench.report.distinct_stream import distinct_stream_section
 
 
 def run(per_second: int, state: int) -> dict[str, Any]:

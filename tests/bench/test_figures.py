@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from muntin.bench.record import Row, load
-from muntin.bench.report import findings
-from muntin.bench.report.plots import FIGURES, queries_figure
-from muntin.bench.report.style import BLUE, DARK, ORANGE, draw_lines, save, sheet
+from muntin_bench.record import Row, load
+from muntin_bench.report import findings
+from muntin_bench.report.plots import FIGURES, queries_figure
+from muntin_bench.report.style import BLUE, DARK, ORANGE, draw_lines, save, sheet
 
 ROOT = Path(__file__).parents[2]
 COLOR = re.compile(r"(?:fill|stroke): (#[0-9a-f]{6})")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from muntin.bench.experiments import flink, flink_job
-from muntin.bench.record import record
-from muntin.bench.report.flink import ENGINES, NAMES, flink_section, latency_section
 from muntin.cli import main
 from muntin.errors import UnsupportedError
+from muntin_bench.experiments import flink, flink_job
+from muntin_bench.record import record
+from muntin_bench.report.flink import ENGINES, NAMES, flink_section, latency_section
 
 SECONDS = dict(zip(NAMES, (4.0, 10.0, 12.0, 20.0), strict=True))
 

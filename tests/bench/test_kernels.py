@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muntin.bench.experiments import kernels, woven
-from muntin.bench.record import load, record
-from muntin.bench.report.kernels import kernels_section, woven_section
 from muntin.kernels.catalogue import KERNELS, MANY
 from muntin.kernels.operators import Counting, Sum
 from muntin.plan.slicing.edges import edges_of
 from muntin.techniques import TECHNIQUES
 from muntin.window import Window
+from muntin_bench.experiments import kernels, woven
+from muntin_bench.record import load, record
+from muntin_bench.report.kernels import kernels_section, woven_section
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from muntin.bench.experiments import stream
-from muntin.bench.record import record
-from muntin.bench.report.stream import NAMES, stream_section
+from muntin_bench.experiments import stream
+from muntin_bench.record import record
+from muntin_bench.report.stream import NAMES, stream_section
 
 SETTING = stream.Setting("two", stream.tumbling(2), 1000, 100, 10)
 

@@ -6,10 +6,10 @@ from statistics import fmean
 from click.testing import CliRunner
 
 import muntin as mt
-from muntin.bench.experiments.subsume import CLASSES, COUNTS, one_by_one, subsume_experiments
-from muntin.bench.record import load, record, save
 from muntin.cli import main
-from muntin.workload import scope_gen
+from muntin_bench.experiments.subsume import CLASSES, COUNTS, one_by_one, subsume_experiments
+from muntin_bench.record import load, record, save
+from muntin_bench.workload import scope_gen
 
 RESULTS = Path(__file__).parent.parent.parent / "benchmarks" / "results"
 

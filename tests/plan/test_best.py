@@ -7,14 +7,14 @@ from statistics import fmean
 import pytest
 
 import muntin as mt
-from muntin.bench.experiments.quality import FAMILIES, settings, window_sets
 from muntin.plan import Semantics
 from muntin.plan.forest.best import best
 from muntin.plan.forest.candidates import candidates
 from muntin.plan.forest.horizon import parse_horizon
 from muntin.plan.forest.problem import Problem, state
 from muntin.window import Window
-from muntin.workload import fine_gen, random_gen, rich_gen
+from muntin_bench.experiments.quality import FAMILIES, settings, window_sets
+from muntin_bench.workload import fine_gen, random_gen, rich_gen
 
 
 @pytest.mark.slow

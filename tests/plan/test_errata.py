@@ -11,7 +11,7 @@ from muntin.plan.forest.factor import benefit, best_factor_window, factor_window
 from muntin.plan.forest.horizon import Horizon
 from muntin.plan.forest.problem import Problem, Semantics, state
 from muntin.window import Window
-from muntin.workload import random_gen, sequential_sets
+from muntin_bench.workload import random_gen, sequential_sets
 
 
 def cost(

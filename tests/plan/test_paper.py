@@ -15,7 +15,7 @@ from muntin.plan.forest.optimal import all_candidates, optimal
 from muntin.plan.forest.problem import Problem, Semantics, state
 from muntin.plan.forest.shared import shared
 from muntin.window import Period, Window
-from muntin.workload import rich_gen
+from muntin_bench.workload import rich_gen
 from tests.executor import Execution
 
 COVERED, PARTITIONED = Semantics.COVERED_BY, Semantics.PARTITIONED_BY

@@ -15,7 +15,7 @@ from muntin.plan.physical.work import Work
 from muntin.plan.slicing.grids import _density
 from muntin.plan.statistics import Statistics
 from muntin.window import Window, hopping, tumbling
-from muntin.workload import any_gen
+from muntin_bench.workload import any_gen
 
 DENSE = Work(Statistics(rows=10**8, keys=10, span=10**12))
 THIN = Work(Statistics(rows=10**7, keys=1, span=10**13))

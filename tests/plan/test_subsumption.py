@@ -10,7 +10,7 @@ from muntin.choices import SubsumeMethod
 from muntin.plan.subsumption import METHODS, Group, Level, Subsumption, ending, is_subsumed, left_open, stairs
 from muntin.plan.subsumption.live import embed, revoke
 from muntin.window import Window
-from muntin.workload import scope_gen
+from muntin_bench.workload import scope_gen
 
 Scope = tuple[int, int]
 

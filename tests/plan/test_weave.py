@@ -16,7 +16,7 @@ from muntin.plan.slicing.weave.model import Model
 from muntin.plan.slicing.weave.share import MOST_STARTS, weave_share
 from muntin.query import distinct_windows
 from muntin.window import Window
-from muntin.workload import zipf_gen
+from muntin_bench.workload import zipf_gen
 
 NAMES = list(OMEGAS["printed"])
 TWO = [Window(6, 2), Window(8, 4)]

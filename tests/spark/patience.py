@@ -48,6 +48,14 @@ def patiently(
     return query
 
 
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Wait for what a listener is told a little later."""
+    end = time.monotonic() + LONG
+    while not holds():
+        assert time.monotonic() < end, "the listener does not hear of it"
+        time.sleep(0.1)
+
+
 def to_the_end(query: StreamingQuery) -> None:
     """Wait until a query ends."""
     try:

@@ -286,6 +286,18 @@ def test_a_damaged_change_is_removed_by_hand(rocks: SparkSession, tmp_path: Path
     assert sorted(map(str, tens)) == plain_rows(rocks, later, [mt.tumbling("10 s", id="ten")])
 
 
+def test_a_query_with_late_rows_names_the_file_of_a_damaged_change(rocks: SparkSession, tmp_path: Path) -> None:
+    registry = WindowRegistry(tmp_path / "registry")
+    registry.add(mt.tumbling("60 s"))
+    write(tmp_path / "in", 0, simple([(1, "a", 1)]))
+    stream = events(rocks, tmp_path / "in", "0 seconds")
+    out = mt.aggregate(stream, "ts", "k", registry, mt.count(), late_rows=True)
+    damaged = registry.path / "00000001.json"
+    damaged.write_text(damaged.read_text()[:40])
+    with pytest.raises(Exception, match=r"00000001\.json is damaged"):
+        run(out, tmp_path, "ours")
+
+
 def test_a_bucket_names_the_file_of_a_damaged_change(tmp_path: Path) -> None:
     """Where rows themselves are sent, for late rows or in order, nothing reads the registry before the state does."""
     registry = WindowRegistry(tmp_path / "registry")

@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.bench.experiments.distinct_stream import plain, windows
 from muntin.plan.physical.stream import StreamShape
 from muntin.window import Window
+from muntin_bench.experiments.distinct_stream import plain, windows
 from tests.spark.cases import assert_same, plain_spark
 from tests.spark.streams import BEGIN, Replay, by_instance, events, flush, out_of_order
 

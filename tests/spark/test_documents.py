@@ -23,11 +23,11 @@ from pyspark.sql import DataFrame, SparkSession
 
 import muntin as mt
 from muntin.cli import main
-from muntin.plan.show.gallery import EXAMPLES, RIDES, TIMES, micros
 from tests.documents import ELSEWHERE, ROOT, RUN, Block, blocks, pages, with_output
 from tests.spark.patience import PAUSES, TOO_SLOW
+from tools.pictures.gallery import EXAMPLES, RIDES, TIMES, micros
 
-SHOWN_ONLY = ("bench", "demo", "pictures")
+SHOWN_ONLY = ("bench", "demo")
 """Commands that have tests of their own: here, only that they exist."""
 
 

@@ -237,6 +237,16 @@ def test_ties_are_taken_in_the_order_that_is_asked_for(spark: SparkSession) -> N
     assert [[row["max_id"] for row in rows] for rows in (ups, downs, both)] == [[4, 9], [9, 4], [6, 9]]
 
 
+def test_ties_are_taken_in_the_descending_order_of_any_expression(spark: SparkSession) -> None:
+    df = spark.sql("select timestamp'2024-01-01' ts, id, struct(id AS y) x, id AS `x.z`, id AS `q``` from range(4)")
+    orders = (F.desc("`x.z`"), F.desc("x.y"), F.desc("`q```"), (F.col("id") + 1).desc(), df["id"].desc(), F.desc("ID"))
+    for order in (*orders, F.col("`x.z`").desc_nulls_first(), (-F.col("id")).asc()):
+        out = mt.aggregate(df, "ts", (), mt.tumbling(mt.rows(2)), mt.max("id"), order_by=order)
+        assert [row["max_id"] for row in out.orderBy("window_begin").collect()] == [3, 1], order
+    same = mt.aggregate(df, "ts", (), mt.tumbling(mt.rows(2)), mt.max("id"), order_by=[F.lit("id").desc(), "id"])
+    assert [row["max_id"] for row in same.orderBy("window_begin").collect()] == [1, 3]
+
+
 @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
 def test_results_have_the_types_and_nullability_of_plain_windows(events: DataFrame, kind: str) -> None:
     df = events.withColumn("ts", F.col("ts").cast(kind)).withColumn("sure", F.lit(1))

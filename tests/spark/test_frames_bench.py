@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.bench.experiments.frames import Case, asked, cases, plain
-from muntin.bench.experiments.spark import events
+from muntin_bench.experiments.frames import Case, asked, cases, plain
+from muntin_bench.experiments.spark import events
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

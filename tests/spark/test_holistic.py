@@ -222,6 +222,18 @@ def test_zeros_and_nans_are_those_of_plain_spark(spark: SparkSession, zeros: Dat
         assert sorted(repr(tuple(row)) for row in actual) == sorted(repr(tuple(row)) for row in expected), strategy
 
 
+def test_distinct_maps_of_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    replay = Replay(spark, tmp_path).add(
+        stream_events((1, "a", 1), (2, "b", 2), (9, "a", 1)), stream_events((9000, "z", 0))
+    )
+    map = F.create_map(F.lit("v"), "v")
+    stream, batch = (df.withColumn("v", map) for df in (replay.stream, replay.batch.where("k != 'z'")))
+    given = replay.write(mt.distinct(stream, "ts", "k", "v", "1 minute", watermark="10 seconds")).rows
+    expected = plain_spark(batch, "ts", ["k", "v"], [mt.tumbling("1 minute")], [F.max("ts").alias("latest")])
+    assert_same(given, expected, ["k", "v"], "stream", nullable=False)
+    assert given.count() == 2
+
+
 def test_zeros_and_nans_of_rolling_windows_are_those_of_plain_spark(zeros: DataFrame) -> None:
     over = Over.partitionBy("k").orderBy("t").rowsBetween(-9, 0)
     plain = {"mode_v": F.mode("v"), "percentile_50_v": F.percentile("v", 0.5), "min_v": F.min("v"), "max_f": F.max("f")}

@@ -15,8 +15,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
-from muntin.pairing import expiries
 from muntin.window import Window
+from tests.pairing import expiries
 from tests.spark.cases import assert_same
 from tests.test_pairing import LEFT, RESULTS, RIGHT, WINDOWS, as_paper
 

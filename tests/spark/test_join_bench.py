@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from muntin.bench.experiments.join import Case, asked, by_hand, cases, inputs, plain
-from muntin.bench.report.join import join_section
+from muntin_bench.experiments.join import Case, asked, by_hand, cases, inputs, plain
+from muntin_bench.report.join import join_section
 
 
 @pytest.mark.long

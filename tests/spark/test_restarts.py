@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming.query import StreamingQuery
 
 import muntin as mt
 from muntin.fingerprint import Computed, Fingerprint, Input
@@ -18,7 +21,7 @@ from muntin.spark.input.reading import prepare
 from muntin.spark.stream.choice import taken_up
 from muntin.spark.stream.fingerprints import fingerprint, of_window
 from tests.spark.cases import assert_same, plain_spark
-from tests.spark.patience import to_the_end
+from tests.spark.patience import patiently, to_the_end, wait_until
 from tests.spark.streams import ONE_SHAPE, Replay, events
 
 MINUTE, HALF, PAIRS = mt.tumbling("1 min"), mt.tumbling("30 s"), mt.tumbling(mt.rows(2))
@@ -224,6 +227,31 @@ def test_another_output_mode_is_refused(spark: SparkSession, tmp_path: Path, str
     started = updates.format("noop").option("checkpointLocation", checkpoint).trigger(availableNow=True).start()
     with pytest.raises(StreamingQueryException, match="STATE_STORE_KEY_SCHEMA_NOT_COMPATIBLE"):
         to_the_end(started)
+
+
+@pytest.mark.parametrize("strategy", ["expand", pytest.param("independent", marks=pytest.mark.long)])
+def test_another_mode_of_the_writer_is_refused_by_a_table_and_told_elsewhere(
+    spark: SparkSession, tmp_path: Path, strategy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The call is the same, so that only the query that runs can know. Spark takes the state over in silence."""
+    replay = Replay(spark, tmp_path)
+    checkpoint = first_run(replay, strategy=strategy)
+    replay.add(events((55, "a", 9)))
+    out = mt.aggregate(replay.stream, **ask(strategy=strategy), checkpoint=checkpoint)
+    writer = out.writeStream.outputMode("update").option("checkpointLocation", checkpoint).trigger(availableNow=True)
+    problem = r"written in update mode, and made for output='append': .*Use outputMode\('append'\), or output='update'"
+    table = mt.UpsertTable(tmp_path / "table")
+    query = patiently(writer.foreachBatch(table.write).start, _fail)
+    assert re.search(f"^the query is {problem} and a new checkpoint", mt.progress(query).error)
+    with caplog.at_level(logging.WARNING, "muntin"), mt.listen(spark):
+        query = patiently(writer.queryName("updates").format("noop").start, to_the_end)
+        wait_until(lambda: any(re.search(f"query updates is {problem}", text) for text in caplog.messages))
+    assert re.search(problem, mt.progress(query).note)
+
+
+def _fail(query: StreamingQuery) -> None:
+    with pytest.raises(StreamingQueryException):
+        to_the_end(query)
 
 
 def test_another_order_of_rows_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -16,6 +16,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.spark.input.origins import origins_of
+from muntin.spark.statements.merging import merged
+from muntin.spark.statements.outputs import key_names
+from muntin.sqltext import read
 from tests.spark.cases import equal
 from tests.spark.patience import patiently, to_the_end
 from tests.spark.streams import Replay, events, flush
@@ -486,6 +490,34 @@ def test_mistakes_point_into_the_text(spark: SparkSession) -> None:
         mt.sql(3, events=df)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("columns", "keys", "names"),
+    [
+        ("window, k AS key, count(*) AS n", "k", ("key",)),
+        ("n, window, k, count(*) AS c", "k, n", ("k", "n")),
+        ("window, count(*) AS c", "", ()),
+        ("window, upper(k) AS k, count(*) AS c", "k", None),
+        ("window, count(*) AS c", "k", None),
+    ],
+)
+def test_a_statement_names_its_keys(columns: str, keys: str, names: tuple[str, ...] | None) -> None:
+    grouped = ", ".join(filter(None, ["window(ts, '1 minute')", keys]))
+    text = f"SELECT {columns} FROM t GROUP BY {grouped}"
+    (statement,) = read(text)
+    assert key_names(merged(statement), None) == names
+
+
+@pytest.mark.parametrize("where", ["", "WHERE v > 1"])
+def test_keys_have_the_same_places_in_a_union(where: str) -> None:
+    for columns, names in (("k AS key, 'b' AS x", ("key",)), ("'b' AS key, k", None)):
+        union = f"""
+            SELECT k AS key, 'a' AS x, window, count(*) AS n FROM t GROUP BY k, window(ts, '1 minute') UNION ALL
+            SELECT {columns}, window, count(*) FROM t {where} GROUP BY k, window(ts, '2 minutes')
+        """
+        (statement,) = read(union)
+        assert key_names(merged(statement), None) == names
+
+
 def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> None:
     rows = [(second, "ab"[second // 5 % 2], second) for second in range(0, 400, 5)]
     replay = Replay(spark, tmp_path).add(*(events(*rows[start : start + 30]) for start in range(0, len(rows), 30)))
@@ -520,6 +552,14 @@ def test_streams_give_what_batches_give(spark: SparkSession, tmp_path: Path) -> 
     assert_same(spark.read.parquet(str(tmp_path / "thirty")).drop("muntin_batch"), wanted)
     with pytest.raises(Exception, match="was written from another checkpoint"):
         results.start({"thirty": tmp_path / "thirty"}, tmp_path / "other", {"availableNow": True}).awaitTermination()
+    keyed = text.replace("k, window.end AS t", "'thirty' AS window_id, window, k AS key")
+    table, other = mt.UpsertTable(tmp_path / "table"), f"{text.replace('k, window.', 'window.')}"
+    statements = f"-- name: keyed\n{keyed};\n-- name: other\n{other}"
+    results = mt.sql(statements, stream=replay.stream.withWatermark("ts", "10 seconds"))
+    assert origins_of(results["keyed"].schema).keys == ("key",)
+    patiently(lambda: results.start({"keyed": table.write}, tmp_path / "keyed", {"availableNow": True}), to_the_end)
+    given = table.read(spark).select(F.col("key").alias("k"), F.col("window.end").alias("t"), "s")
+    assert_same(given, wanted)
     plain = batch.groupBy("k", F.window("ts", "10 seconds").alias("w")).agg(F.col("w.end"), F.max("v")).drop("w")
     assert sorted(map(tuple, tens)) == sorted(map(tuple, plain.collect()))
     with pytest.raises(mt.QueryError, match="has no watermark"):

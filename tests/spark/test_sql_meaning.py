@@ -7,9 +7,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from muntin.aggregates.functions import FUNCTIONS
-from muntin.sqltext import read, write
+from muntin.sqltext import read
 from muntin.sqltext.statement import Call, Select
 from muntin.window import Session, Window
+from tests.sql.writing import write
 
 EVENTS = """SELECT chr(97 + id % 3) AS k, id % 7 AS v, id * 0.5D AS w, id % 2 = 0 AS ok, array(id, id + 1) AS xs,
     IF(id % 5 = 0, NULL, id % 4) AS n, timestamp'2024-01-01 00:00:00' + make_dt_interval(0, 0, 0, id * id % 7000) AS ts

@@ -82,7 +82,7 @@ def test_a_table_without_rows_belongs_to_nobody(replay: Replay) -> None:
 
 def test_numbers_tell_a_new_checkpoint_where_there_is_no_id(spark: SparkSession, tmp_path: Path) -> None:
     """As in Spark Connect, or in a call by hand."""
-    table = mt.UpsertTable(tmp_path / "table")
+    table = mt.UpsertTable(tmp_path / "table", by=())
     rows = spark.sql("select 'w' window_id, 1 window, 7 n")
     for batch in (0, 1, 1, 2):
         table.write(rows, batch)
@@ -204,14 +204,14 @@ def write_as_before(rows: DataFrame, folder: Path, batch: int) -> None:
 
 
 def test_rows_that_share_their_keys_are_refused(spark: SparkSession, tmp_path: Path) -> None:
-    table = mt.UpsertTable(tmp_path / "table")
+    table = mt.UpsertTable(tmp_path / "table", by=())
     with pytest.raises(mt.QueryError, match=r"has 2 rows with the same 'window_id', 'window'.*Name all keys"):
         table.write(instances(spark, "'a' k, 1 n", "'b' k, 2 n"), 0)
     with pytest.raises(mt.QueryError, match="has no rows yet"):
         table.read(spark)
     keyed = mt.UpsertTable(tmp_path / "table", by="k")
     keyed.write(instances(spark, "'a' k, 1 n", "'b' k, 2 n"), 0)
-    assert current(table, spark) == [("a", 1), ("b", 2)], "the table knows its keys"
+    assert current(mt.UpsertTable(tmp_path / "table"), spark) == [("a", 1), ("b", 2)], "the table knows its keys"
     with pytest.raises(mt.QueryError, match=r"has the keys 'window_id', 'window', 'k'.*Leave by= out"):
         mt.UpsertTable(tmp_path / "table", by="n").read(spark)
     with pytest.raises(mt.QueryError, match=r"has the keys .*'k', and this micro-batch 'window_id', 'window'\."):
@@ -225,6 +225,21 @@ def test_no_key_of_the_query_may_be_left_out(spark: SparkSession, tmp_path: Path
             mt.UpsertTable(tmp_path / "table", by=by).write(rows, 0)
     with pytest.raises(mt.QueryError, match=r"the query's 'k' has another name now\. Name all keys with by="):
         mt.UpsertTable(tmp_path / "table").write(rows.withColumnRenamed("k", "key"), 0)
+
+
+def test_keys_that_nobody_knows_have_to_be_named(spark: SparkSession, tmp_path: Path) -> None:
+    """In two micro-batches, one row for each key would look like two values of one instance."""
+    table, rows = mt.UpsertTable(tmp_path / "table"), instances(spark, "'a' k, 1 n")
+    with pytest.raises(mt.QueryError, match=r"which of 'k', 'n' are keys: .*Name all keys with by=; by=\(\) if there"):
+        table.write(rows, 0)
+    BatchFolder(tmp_path / "folder").write(rows, 0)
+    BatchFolder(tmp_path / "folder").write(instances(spark, "'b' k, 2 n"), 1)
+    with pytest.raises(mt.QueryError, match=r"folder .* does not say which of 'k', 'n' are keys\. Name all keys"):
+        mt.UpsertTable(tmp_path / "folder").read(spark)
+    assert current(mt.UpsertTable(tmp_path / "folder", by="k"), spark) == [("a", 1), ("b", 2)]
+    table.write(described(rows, Origins()), 0)
+    mt.UpsertTable(tmp_path / "alone").write(rows.drop("k", "n"), 0)
+    assert repr(mt.UpsertTable("t", by=())).endswith("by=[])")
 
 
 def test_columns_may_come_and_go_but_not_change_names(spark: SparkSession, tmp_path: Path) -> None:
@@ -250,8 +265,10 @@ def test_columns_may_come_and_go_but_not_change_names(spark: SparkSession, tmp_p
 def test_folders_of_earlier_versions_are_read(spark: SparkSession, tmp_path: Path) -> None:
     write_as_before(instances(spark, "'a' k, 1 n", "'b' k, 1 n"), tmp_path, 0)
     write_as_before(instances(spark, "'b' k, 2 n", "'c' k, 2 n"), tmp_path, 1)
-    with pytest.raises(mt.QueryError, match="has 2 rows with the same 'window_id', 'window'"):
+    with pytest.raises(mt.QueryError, match=r"does not say which of 'k', 'n' are keys\. Name all keys with by="):
         mt.UpsertTable(tmp_path).read(spark)
+    with pytest.raises(mt.QueryError, match="has 2 rows with the same 'window_id', 'window'"):
+        mt.UpsertTable(tmp_path, by=()).read(spark)
     table = mt.UpsertTable(tmp_path, by="k")
     assert current(table, spark) == [("a", 1), ("b", 2), ("c", 2)]
     table.write(described(instances(spark, "'c' k, 3 n"), Origins(("k",), ("n",))), 2)
@@ -297,7 +314,7 @@ def test_a_folder_that_anybody_reads_keeps_its_names(spark: SparkSession, tmp_pa
     folder.write(instances(spark, "'a' k, 1 n, 2 more", "'b' k, 1 n, 2 more"), 1)
     assert current(mt.UpsertTable(folder.path, by="k"), spark) == [("a", 1, 2), ("b", 1, 2)]
     with pytest.raises(mt.QueryError, match="has 2 rows with the same"):
-        mt.UpsertTable(folder.path).read(spark)
+        mt.UpsertTable(folder.path, by=()).read(spark)
     sink = FolderSink(str(tmp_path / "output"), "csv", LocalFiles())
     sink(instances(spark, "'a' k, 1 n"), 0)
     with pytest.raises(mt.QueryError, match="has 'n', and this micro-batch has 'total' instead"):

@@ -10,9 +10,9 @@ from muntin.duration import Duration
 from muntin.errors import UnsupportedError
 from muntin.sqltext import read
 from muntin.sqltext.statement import Call, Dialect, Input, Output, Select, Statement
-from muntin.sqltext.writing import write
 from muntin.window import AnyWindow, Cumulating, Session, Snapshot, Window
 from tests.sql.texts import VALID
+from tests.sql.writing import write
 
 WORDS = [
     "k",

@@ -453,7 +453,10 @@ def user_defined(
     Args:
         name: The name of the aggregate, in result names and in checkpoints.
         columns: The columns whose values `lift` receives.
-        lift: Turns the values of one row into a partial.
+        lift: Turns the values of one row into a partial. On Spark, batch queries and streams keep partials as data and
+            never pickle them: None, bool, int, float, str, bytes, Decimal, date, datetime, time, timedelta, and numpy's
+            numbers and arrays of numbers, in tuples, lists, dicts and sets. Any other type is refused, also subclasses
+            such as Counter: use a dict.
         combine: Merges two partials into one; it must be associative.
         lower: Turns a partial into the result.
         returns: The Spark type of the result, such as "double" or "array<int>".

@@ -7,7 +7,7 @@ import click
 from muntin.cli.benchmarks import bench
 from muntin.cli.demos import demo_command
 from muntin.cli.help import WIDEST, Commands
-from muntin.cli.plans import pictures_command, plan_command
+from muntin.cli.plans import plan_command
 from muntin.cli.queries.commands import explain_command, run_command
 from muntin.cli.registries import state_command, windows
 from muntin.version import __version__
@@ -28,7 +28,6 @@ for command in (
     plan_command,
     windows,
     state_command,
-    pictures_command,
     bench,
 ):
     main.add_command(command)

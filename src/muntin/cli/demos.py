@@ -17,10 +17,10 @@ def demo_command(rows: int, stream: bool) -> None:
     click.echo("Starting Spark …")
     with kept_log(quiet=True) as log, spark_session("muntin demo", None, {"spark.driver.memory": "3g"}, log) as spark:
         if stream:
-            from muntin.demo_stream import demo_stream
+            from muntin.cli.demo_stream import demo_stream
 
             demo_stream(spark, rows=rows)
         else:
-            from muntin.demo import demo
+            from muntin.cli.demo import demo
 
             demo(spark, rows=rows)

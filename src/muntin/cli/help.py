@@ -19,4 +19,5 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a line for every command; click would end long ones with dots."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, one.get_short_help_str(LONG)) for name, one in self.commands.items()])
+            commands = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+            formatter.write_dl([(name, command.get_short_help_str(LONG)) for name, command in commands if command])

@@ -1,9 +1,8 @@
-"""muntin plan and muntin pictures: what needs no Spark."""
+"""muntin plan, which needs no Spark."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from muntin.choices import Algorithm
 from muntin.cli.failures import errors_as_messages
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.show.html import to_page
+from muntin.safe_text import escape_controls, escape_json_controls
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda forest: forest.explain(),
@@ -19,6 +19,11 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "mermaid": lambda forest: forest.to_mermaid(),
     "html": to_page,
 }
+
+
+def print_form(text: str, form: str) -> None:
+    """Print a plan in one of the formats, whatever characters its names have."""
+    click.echo(escape_json_controls(text) if form == "json" else escape_controls(text, keep="\n\t"))
 
 
 @click.command("plan", short_help="Print the plan for windows, without Spark.")
@@ -42,22 +47,4 @@ def plan_command(
     """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
     with errors_as_messages():
         forest = plan(windows, aggregates, rate, algorithm, horizon)
-    click.echo(FORMATS[form](forest))
-
-
-@click.command("pictures", short_help="Draw every kind of window.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("docs/pictures/windows"),
-    show_default=True,
-    help="Folder to write the pictures to.",
-)
-def pictures_command(out: Path) -> None:
-    """Draw every kind of window, as docs/windows.md shows them."""
-    from muntin.plan.show.gallery import pictures
-
-    out.mkdir(parents=True, exist_ok=True)
-    for name, picture in pictures():
-        (out / f"{name}.svg").write_text(picture, encoding="utf-8")
-    click.echo(f"wrote {out}")
+    print_form(FORMATS[form](forest), form)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pyspark.sql import DataFrame
 
 from muntin.plan.physical.prices import Prices
@@ -24,4 +26,20 @@ def price_notes(frame: DataFrame) -> tuple[str, ...]:
 
 
 def _is_limited(frame: DataFrame) -> bool:
-    return frame.sparkSession.conf.get(ARROW_BYTES, "1") != str(UNLIMITED)
+    return bytes_of(str(frame.sparkSession.conf.get(ARROW_BYTES, "1"))) != UNLIMITED
+
+
+def bytes_of(size: str) -> int | None:
+    """Read a number of bytes as Spark does; None if it is none.
+
+    >>> bytes_of("64MB"), bytes_of(" 2147483647b"), bytes_of("all")
+    (67108864, 2147483647, None)
+    """
+    match = re.fullmatch(r"(-?[0-9]+)([a-z]*)", size.strip().lower())
+    if match is None or match[2] not in _POWERS:
+        return None
+    return int(match[1]) << 10 * _POWERS[match[2]]
+
+
+_POWERS = {"": 0, "b": 0} | {unit + byte: power for power, unit in enumerate("kmgtp", 1) for byte in ("", "b")}
+"""The powers of 1024 that Spark's suffixes stand for."""

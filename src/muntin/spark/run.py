@@ -148,14 +148,15 @@ class PlannedQuery:
             check_result_rows(source, plan)
             rows = evaluate_batch(source, plan)
             return wide(source, rows) if self.layout == "wide" else rows
+        output = plan.options.output if plan.shape.updates else None
         if self.registry is not None:
             in_order = plan.shape is StreamShape.ORDERED
             rows = evaluate_registered(source, self.registry, self.kept, in_order=in_order)
         elif mark is not None:
-            rows = evaluate_stream(source, plan, self.kept, mark)
+            rows = evaluate_stream(replace(source, output=output), plan, self.kept, mark)
         else:
             raise InternalError(f"{plan!r} has no fingerprint")
-        return count_results(rows, plan.shape.name.lower(), plan.scans)
+        return count_results(rows, plan.shape.name.lower(), plan.scans, output)
 
 
 def plan_query(
@@ -179,8 +180,8 @@ def plan_query(
 ) -> PlannedQuery:
     """Check a query and choose its plan: mt.aggregate evaluates it, mt.explain shows it.
 
-    The input is measured where the plan depends on its figures; with `comparable` also where it does not, so that the
-    costs of all strategies rest on the same figures. Windows of a registry are those that it has now.
+    The input is measured where the plan depends on its figures; with `comparable` also where only one shape can run, so
+    that the costs of all strategies rest on the same figures. Windows of a registry are those that it has now.
     """
     check_frame(df)
     options = StreamOptions(watermark, late, output, future, late_rows)

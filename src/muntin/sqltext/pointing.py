@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NoReturn
 from unicodedata import combining, east_asian_width
@@ -40,7 +40,6 @@ class Source:
     text: str
     start: int = 0
     """Where the statement at hand starts."""
-    known: dict[int, int] = field(default_factory=dict, compare=False)
 
     def error(self, refused: Refused) -> MuntinError:
         """Make the error that says what was refused, and where."""

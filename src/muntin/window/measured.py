@@ -5,8 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from math import floor
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from muntin.duration import Duration
@@ -108,16 +107,19 @@ class Measured(Kind):
         return Steps.of(self.range, self.slide, self.offset)
 
     def over(self, times: Sequence[int], *columns: Sequence[Any]) -> Iterator[Instance]:
-        """Yield the instances that are complete; a decimal counts as the nearest double."""
+        """Yield the instances that are complete; edges are rounded to doubles only where the column has doubles."""
         if not times:
             return
         steps, step, places = self.steps, 0, list[Any](range(len(times)))
         if self.on is not None:
-            places = [float(place) if isinstance(place, Decimal) else place for place in columns[0]]
-            step = floor((places[0] - self.range - self.offset) / self.slide) - 1
-        while (begin := steps.begin(step)) <= places[-1]:
-            stop = steps.stop(step)
-            lo, hi = bisect_left(places, begin), bisect_left(places, stop)
+            places = [place if isinstance(place, float) else Fraction(place) for place in columns[0]]
+            step = steps.first(Fraction(places[0]))
+        while True:
+            begin, stop = steps.begin(step), steps.stop(step)
+            edges = steps.exact_edges(step) if isinstance(places[0], Fraction) else (begin, stop)
+            if edges[0] > places[-1]:
+                return
+            lo, hi = (bisect_left(places, edge) for edge in edges)
             if lo < hi and (hi < len(times) or (self.on is None and stop == hi)):
                 yield Instance(times[lo], times[min(hi, len(times) - 1)], lo, hi, begin, stop)
             step += 1

@@ -50,13 +50,25 @@ class Steps:
         """Return where an instance ends, or each of several."""
         return self._edge(step, self.offset + self.range)
 
-    def begun(self, places: NDArray[Any]) -> Longs:
-        """Return the last instance that begins at or before each place."""
-        return self._latest(places, self.offset)
+    def begun(self, places: NDArray[Any], unit: int | None = None) -> Longs:
+        """Return the last instance that begins at or before each place.
 
-    def ended(self, places: NDArray[Any]) -> Longs:
+        Places are numbers, or whole multiples of a unit; then so many of them make 1, and nothing is rounded.
+        """
+        return self._latest(places, self.offset, unit)
+
+    def ended(self, places: NDArray[Any], unit: int | None = None) -> Longs:
         """Return the last instance that ends at or before each place."""
-        return self._latest(places, self.offset + self.range)
+        return self._latest(places, self.offset + self.range, unit)
+
+    def first(self, place: Fraction) -> int:
+        """Return the last instance that ends at or before a place."""
+        return int((place * self.unit - self.range - self.offset) // self.slide)
+
+    def exact_edges(self, step: int) -> tuple[Fraction, Fraction]:
+        """Return where an instance begins and ends, not rounded."""
+        begin = step * self.slide + self.offset
+        return Fraction(begin, self.unit), Fraction(begin + self.range, self.unit)
 
     def _edge(self, step: Any, shift: int) -> Any:
         if isinstance(step, np.ndarray) and not self._is_small(step, shift):
@@ -67,7 +79,9 @@ class Steps:
         edge = place / self.unit
         return edge.astype(np.float64) if isinstance(edge, np.ndarray) else edge
 
-    def _latest(self, places: NDArray[Any], shift: int) -> Longs:
+    def _latest(self, places: NDArray[Any], shift: int, unit: int | None) -> Longs:
+        if unit is not None:
+            return self._latest_exact(places, shift, unit)
         if self.unit == 1:
             return np.asarray((np.floor(places).astype(np.int64) - shift) // self.slide)
         steps = np.floor((places - shift / self.unit) / (self.slide / self.unit)).astype(np.int64)
@@ -76,6 +90,14 @@ class Steps:
         while (is_early := self._edge(steps + 1, shift) <= places).any():
             steps += is_early
         return steps
+
+    def _latest_exact(self, places: NDArray[Any], shift: int, unit: int) -> Longs:
+        common = lcm(self.unit, unit)
+        more, scale = common // unit, common // self.unit
+        furthest = max(abs(int(places.min())), abs(int(places.max()))) if len(places) else 0
+        fits = (furthest + 1) * more + (abs(shift) + self.slide) * scale < 2**63
+        numbers = places.astype(np.int64 if fits else object)
+        return np.asarray((numbers * more - shift * scale) // (self.slide * scale)).astype(np.int64)
 
     def _is_small(self, steps: Longs, shift: int) -> bool:
         """Whether 64 bits hold edges in units, and doubles too where they are divided."""

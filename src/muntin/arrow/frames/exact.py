@@ -43,14 +43,11 @@ class Exact:
             return Exact(np.ascontiguousarray(low), unit)
         return Exact((high.astype(object) << 64) + low.view(np.uint64).astype(object), unit)
 
-    def doubles(self) -> NDArray[np.float64]:
-        """Return the nearest doubles."""
-        if self.unit in (None, 1):
-            return self.values.astype(np.float64)
-        is_small = not len(self.values) or (self.unit <= EXACT and int(np.abs(self.values).max()) <= EXACT)
-        return ((self.values if is_small else self.values.astype(object)) / self.unit).astype(np.float64)
+    def text(self, number: Any) -> str:
+        """Write one of the numbers as people read it."""
+        return str(number) if self.unit is None else f"{self.decimals(np.array([number]))[0]:f}"
 
-    def limit(self, limit: float, *, up: bool) -> Any:
+    def limit(self, limit: float | Fraction, *, up: bool) -> Any:
         """Return a limit in units, rounded to a whole number that the values meet just as they do the limit."""
         if self.unit is None:
             return float(limit)
@@ -83,7 +80,11 @@ class Exact:
         """Return numbers in units as they are kept: a decimal as such, whose unit may be another at the next start."""
         if self.unit in (None, 1):
             return whole.astype(np.float64 if self.unit is None else np.int64)
+        return self.decimals(whole)
+
+    def decimals(self, whole: NDArray[Any]) -> NDArray[Any]:
+        """Return numbers in units as decimals."""
         digits = len(str(self.unit)) - 1
-        state = np.empty(len(whole), object)
-        state[:] = [Decimal(f"{number}E-{digits}") for number in whole.tolist()]
-        return state
+        decimals = np.empty(len(whole), object)
+        decimals[:] = [Decimal(f"{number}E-{digits}") for number in whole.tolist()]
+        return decimals

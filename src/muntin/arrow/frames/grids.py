@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from muntin.arrow.frames.exact import Exact
 from muntin.arrow.frames.framing import Ended, Framing
 from muntin.arrow.frames.stretch import Flags, Slots, Stretch
 from muntin.duration import FOREVER
@@ -60,6 +63,14 @@ class Counted(Framing):
         return np.asarray(is_first & (stretch.number + int(self.window.range) >= stretch.seen[stretch.group]))
 
 
+class LastRow(NamedTuple):
+    """The last row of every group along a column: numbers, or whole multiples of a unit."""
+
+    numbers: NDArray[Any]
+    is_known: Flags
+    unit: int | None
+
+
 @dataclass(frozen=True)
 class OnColumn(Framing):
     """A window of a column that never falls."""
@@ -87,60 +98,92 @@ class OnColumn(Framing):
 
     def ended(self, stretch: Stretch) -> Ended:
         """Give the instances whose end a row has reached that none had before."""
-        places, after, by = self._places(stretch)
+        numbers, after, by = self._places(stretch)
         steps = self.window.steps
-        some = stretches(stretch.bounds, steps.begun(places), steps.ended(places), self._gone(after), self._gone(by))
+        begun, ended = steps.begun(numbers.values, numbers.unit), steps.ended(numbers.values, numbers.unit)
+        some = stretches(stretch.bounds, begun, ended, self._gone(after), self._gone(by))
         ends = stretch.ends_of(some.hi, some.group)
         return Ended(some.lo, some.hi, stretch.time[some.lo], ends, steps.begin(some.step), steps.stop(some.step))
 
     def cuts(self, stretch: Stretch) -> Flags:
         """Tell where the latest begin lies between an item and the one before, if its instance is open."""
-        places = self._numbers(stretch)[0]
-        begun = self.window.steps.begun(places)
-        gone = self._gone(self._kept(stretch, places))[stretch.group]
+        numbers, _ = stretch.exact(self.columns[0])
+        begun = self.window.steps.begun(numbers.values, numbers.unit)
+        gone = self._gone(self._last(stretch, numbers))[stretch.group]
         return np.asarray((begun > stretch.earlier(begun, -FOREVER)) & (begun > gone))
 
-    def _gone(self, last: NDArray[Any]) -> Longs:
+    def _gone(self, last: LastRow) -> Longs:
         """Return the last instance that a row has ended, for every group."""
-        has_rows = last > -FOREVER
-        return np.where(has_rows, self.window.steps.ended(np.where(has_rows, last, last.dtype.type(0))), -FOREVER)
+        return np.where(last.is_known, self.window.steps.ended(last.numbers, last.unit), -FOREVER)
 
-    def _numbers(self, stretch: Stretch) -> tuple[NDArray[Any], Flags]:
-        places, valid = stretch.values(self.columns[0])
-        return (places if self.is_whole else places.astype(np.float64)), valid
-
-    def _kept(self, stretch: Stretch, places: NDArray[Any]) -> NDArray[Any]:
+    def _slot(self, stretch: Stretch) -> str:
+        """Name what is kept of the column: doubles and decimals, or whole numbers."""
         if not self.is_whole:
-            return stretch.memory[self.slot("nearest")]
-        return stretch.memory[self.slot("whole" if places.dtype.kind == "i" else "place")]
+            return self.slot("nearest")
+        return self.slot("whole" if pa.types.is_integer(stretch.rows.batch[self.columns[0]].type) else "place")
 
-    def _places(self, stretch: Stretch) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _last(self, stretch: Stretch, numbers: Exact) -> LastRow:
+        """Return what is kept of the last row of every group."""
+        state = stretch.memory[self._slot(stretch)]
+        is_known = np.asarray(state > (-FOREVER if state.dtype.kind == "i" else -np.inf), np.bool_)
+        last = numbers.from_state(np.where(is_known, state, 0), is_known)
+        if last.dtype != numbers.values.dtype and all(-FOREVER < number < FOREVER for number in last):
+            last = last.astype(numbers.values.dtype)
+        return LastRow(last, is_known, numbers.unit)
+
+    def _keep(self, stretch: Stretch, numbers: Exact, last: LastRow) -> None:
+        """Keep the last row of every group, exactly."""
+        slot = self._slot(stretch)
+        if numbers.unit is None or slot == self.slot("whole"):
+            least = -np.inf if numbers.unit is None else -FOREVER
+            stretch.memory[slot] = np.where(last.is_known, last.numbers, least)
+            return
+        state = np.full(len(last.numbers), -np.inf, object)
+        state[last.is_known] = numbers.decimals(last.numbers[last.is_known])
+        stretch.memory[slot] = state
+
+    def _places(self, stretch: Stretch) -> tuple[Exact, LastRow, LastRow]:
         """Give the places of items, and of the last row before and now; refuse a column that falls or has gaps."""
-        places, valid = self._numbers(stretch)
-        after = self._kept(stretch, places).copy()
-        new = places[stretch.new]
-        wrong = ~valid[stretch.new] | (new != new)
+        numbers, valid = stretch.exact(self.columns[0])
+        new = numbers.values[stretch.new]
+        self._check_values(stretch, numbers, valid[stretch.new], new)
+        after = self._last(stretch, numbers)
+        some = stretch.counts > 0
+        kind = np.result_type(new, after.numbers)
+        earlier = new.astype(kind)
+        earlier[1:] = new[:-1]
+        begins = stretch.new_bounds[:-1][some]
+        earlier[begins] = np.where(after.is_known[some], after.numbers[some], new[begins])
+        if (falls := new < earlier).any():
+            item = int(np.argmax(falls))
+            what = f"{self.window.measure!r} falls from {numbers.text(earlier[item])} to {numbers.text(new[item])}"
+            raise stretch.fail(self.window.label, int(stretch.new[item]), what)
+        by = after.numbers.astype(kind)
+        by[some] = new[stretch.new_bounds[1:][some] - 1]
+        last = LastRow(by, after.is_known | some, numbers.unit)
+        self._keep(stretch, numbers, last)
+        return numbers, after, last
+
+    def _check_values(self, stretch: Stretch, numbers: Exact, valid: Flags, new: NDArray[Any]) -> None:
+        """Refuse rows without a value, and values so far from 0 that steps to them cannot be counted."""
+        wrong = ~valid | (new != new)
         if wrong.any():
             item = int(stretch.new[np.argmax(wrong)])
             raise stretch.fail(self.window.label, item, f"{self.window.measure!r} has no value")
-        furthest = FURTHEST if self.is_whole else EXACT * min(1.0, float(self.window.slide))
+        furthest = numbers.limit(self._furthest(numbers), up=False)
         if (far := (new > furthest) | (new < -furthest)).any():
             item = int(np.argmax(far))
-            what = f"{self.window.measure!r} is {new[item]}, which is too far to count from 0 by {self.window.slide},"
+            what = (
+                f"{self.window.measure!r} is {numbers.text(new[item])}, "
+                f"which is too far to count from 0 by {self.window.slide},"
+            )
             raise stretch.fail(self.window.label, int(stretch.new[item]), what)
-        earlier = np.empty_like(new)
-        earlier[1:] = new[:-1]
-        some = stretch.counts > 0
-        begins = stretch.new_bounds[:-1][some]
-        earlier[begins] = after[some]
-        if (falls := new < earlier).any():
-            item = int(np.argmax(falls))
-            what = f"{self.window.measure!r} falls from {earlier[item]} to {new[item]}"
-            raise stretch.fail(self.window.label, int(stretch.new[item]), what)
-        by = after.copy()
-        by[some] = new[stretch.new_bounds[1:][some] - 1]
-        self._kept(stretch, places)[:] = by
-        return places, after, by
+
+    def _furthest(self, numbers: Exact) -> float | Fraction:
+        """Return up to where steps are counted: doubles also lose the places between them."""
+        if numbers.unit is None:
+            return FURTHEST if self.is_whole else EXACT * min(1.0, float(self.window.slide))
+        return FURTHEST * min(Fraction(1), Fraction(self.window.steps.slide, self.window.steps.unit))
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from muntin.arrow.batches import Rows
 from muntin.arrow.combine import key_codes
 from muntin.arrow.frames.framing import Framing
 from muntin.arrow.frames.stretch import Memory, Slots, Stretch
-from muntin.errors import QueryError
-from muntin.typed_values import decode, encode
+from muntin.errors import MuntinError, QueryError
+from muntin.typed_values import BEGINNING, DAMAGE, damage_error, decode, encode
 
 
 def memory_from(table: pa.RecordBatch | None, rows: Rows, slots: Slots) -> tuple[Memory, pa.RecordBatch | None]:
@@ -69,7 +69,7 @@ def _array(column: pa.Array) -> Any:
 def _column(array: Any) -> pa.Array:
     if array.dtype.kind != "O":
         return pa.array(array)
-    return pa.array([encode(value, "the state of a discretizer") for value in array], pa.string())
+    return pa.array([encode(value, _OWNER) for value in array], pa.string())
 
 
 def _alike(column: pa.Array, type: pa.DataType) -> pa.Array:
@@ -89,7 +89,20 @@ def _objects(values: list[Any]) -> Any:
 
 def _decoded(text: str) -> Any:
     """Read a value; what an earlier version kept was a list as plain JSON has it, which knows fewer types."""
-    return decode(text) if text.startswith("{") else [_from_json(value) for value in json.loads(text)]
+    if text.startswith(BEGINNING):
+        return decode(text, _OWNER)
+    try:
+        values = json.loads(text)
+        if not isinstance(values, list):
+            raise TypeError("it is no list")
+        return [_from_json(value) for value in values]
+    except MuntinError:
+        raise
+    except DAMAGE as error:
+        raise damage_error(_OWNER, error) from error
+
+
+_OWNER = "the state of a discretizer"
 
 
 def _from_json(value: Any) -> Any:

@@ -133,10 +133,8 @@ class Stretch:
         return before
 
     def values(self, column: str) -> tuple[NDArray[Any], Flags]:
-        """Give a watched column as numbers, and where it has one; decimals as doubles."""
-        array = self.rows.batch[column]
-        values = Exact.of(array).doubles() if pa.types.is_decimal(array.type) else numbers(array)
-        return values, self.valid(column)
+        """Give a watched column as numbers, and where it has one."""
+        return numbers(self.rows.batch[column]), self.valid(column)
 
     def exact(self, column: str) -> tuple[Exact, Flags]:
         """Return a watched column as exact numbers, and where it has one."""

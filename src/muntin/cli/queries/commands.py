@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from muntin.cli.failures import all_errors_as_messages
-from muntin.cli.plans import FORMATS
+from muntin.cli.plans import FORMATS, print_form
 from muntin.cli.queries.logs import logged
 from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 
@@ -44,8 +44,8 @@ def explain_command(**given: Any) -> None:
         if asked.form == "text":
             from rich.console import Console
 
-            from muntin.terminal import print_plan
+            from muntin.cli.terminal import print_plan
 
             print_plan(Console(), told)
         else:
-            click.echo(told)
+            print_form(told, asked.form)

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from muntin.cli.queries import logs, sessions
 from muntin.cli.queries.inputs import Source, sources
 from muntin.cli.queries.options import Asked, Explain
 from muntin.cli.queries.progress import Steps, steps
+from muntin.cli.queries.topic_options import with_options
 from muntin.errors import QueryError
 from muntin.sqltext.reading import read_for_spark
 from muntin.sqltext.statement import Statement
@@ -40,7 +41,7 @@ class Job:
     text: str
     statements: tuple[Statement, ...]
     sources: tuple[Source, ...]
-    config: Mapping[str, str]
+    config: Mapping[str, str] = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,8 +71,9 @@ def prepared(asked: Asked) -> Job:
     statements = read_for_spark(text, asked.dialect, asked.boundaries)
     log.info("%d statements: %s", len(statements), ", ".join(statement.name for statement in statements))
     inputs = sources(asked.inputs, asked.input_formats, asked.schemas, stream=asked.stream)
+    inputs = with_options(inputs, asked.input_options, asked.input_options_files)
     sessions.checked_master(asked.master)
-    return Job(asked, text, statements, inputs, sessions.settings(asked.conf))
+    return Job(asked, text, statements, inputs, sessions.settings(asked.conf, asked.conf_files))
 
 
 def text_of(file: str) -> str:

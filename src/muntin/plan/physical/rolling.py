@@ -87,7 +87,7 @@ class RollingPlan(Shown):
     alternatives: tuple[tuple[str, float], ...]
     """Every way that was weighed with its cost in core-microseconds, cheapest first."""
     notes: tuple[str, ...] = ()
-    """Why kernels were left out."""
+    """Why kernels were left out, or what would make them faster."""
     aggregates: tuple[Aggregate, ...] = ()
     frame_rows: tuple[float, ...] = ()
     """How many rows each frame is expected to have on average."""

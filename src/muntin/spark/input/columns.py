@@ -6,6 +6,7 @@ into; what it is called on stays as it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -133,6 +134,26 @@ def _unnamed(column: Any) -> Any:
     return tree
 
 
+def sort_child(df: DataFrame, column: Any) -> str | Column | None:
+    """Return what F.desc('v') and its like sort by: a column's name if it is one alone; None if nothing is sorted."""
+    tree = _unnamed(column)
+    if _kind(tree) != "SortOrder":
+        return None
+    if hasattr(tree, "getClass"):
+        child = tree.child()
+        if _kind(child) == "UnresolvedAttribute" and child.nameParts().size() == 1:
+            return str(child.nameParts().apply(0))
+        return _classic_column(df.sparkSession.sparkContext._jvm, child)
+    child = tree._child
+    if _kind(child) == "ColumnReference" and (name := _SINGLE.fullmatch(child._unparsed_identifier)):
+        return name["plain"] or name["quoted"].replace("``", "`")
+    return _connect_column(child)
+
+
+_SINGLE = re.compile(r"(?P<plain>[^`.]+)|`(?P<quoted>(?:[^`]|``)+)`")
+"""The name of a column as Spark reads it, without a field."""
+
+
 def _kind(tree: Any) -> str:
     """Give the simple name of a node's class."""
     return str(tree.getClass().getSimpleName()) if hasattr(tree, "getClass") else type(tree).__name__
@@ -151,10 +172,20 @@ def _call(tree: Any, df: DataFrame, inputs: list[str]) -> Call | None:
     return Call(tree.functionName(), tuple(arguments), tree.isDistinct())
 
 
-def _classic_argument(node: Any, jvm: Any, inputs: list[str]) -> str | Column | Constant | Star:
+def _classic_column(jvm: Any, node: Any) -> Column:
     from pyspark.sql.classic.column import Column as ClassicColumn
 
-    column = ClassicColumn(jvm.org.apache.spark.sql.Column(node))
+    return ClassicColumn(jvm.org.apache.spark.sql.Column(node))
+
+
+def _connect_column(tree: Any) -> Column:
+    from pyspark.sql.connect.column import Column as ConnectColumn
+
+    return ConnectColumn(tree)
+
+
+def _classic_argument(node: Any, jvm: Any, inputs: list[str]) -> str | Column | Constant | Star:
+    column = _classic_column(jvm, node)
     match _kind(node):
         case "UnresolvedStar":
             return Star()
@@ -166,9 +197,7 @@ def _classic_argument(node: Any, jvm: Any, inputs: list[str]) -> str | Column | 
 
 
 def _connect_argument(tree: Any, inputs: list[str]) -> str | Column | Constant | Star:
-    from pyspark.sql.connect.column import Column as ConnectColumn
-
-    column = ConnectColumn(tree)
+    column = _connect_column(tree)
     match _kind(tree):
         case "UnresolvedStar":
             return Star()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,29 +11,31 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate, Function, Merge
+from muntin.errors import QueryError
 from muntin.spark.capabilities import SPATIAL
 from muntin.spark.input.parts import Part, Recipe
+from muntin.typed_values import BEGINNING, decode, encode
 
 
 def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataType], time: str) -> Recipe:
-    """Write a user's own lift, combine and lower: partials travel pickled, in the order of time.
+    """Write a user's own lift, combine and lower: partials travel as typed text, in the order of time.
 
     Rows of one time are in the order of their values. Where Spark has none, they are sorted as text, in Python.
     """
     function, returns = aggregate.function, dict(aggregate.options)["returns"]
     values = f"struct({', '.join(f'{name} AS {names.value(i)}' for i, name in enumerate(inputs))})"
     fields = [f"{time} AS {names.TIME}", f"{values} AS {names.INPUTS}"]
-    ordered = all(map(_has_order, types))
+    ordered, owner = all(map(_has_order, types)), f"aggregate {function.name!r}"
 
     def lift(rows: list[Any]) -> bytes | None:
         in_order = rows if ordered else sorted(rows, key=lambda row: (row[names.TIME], row[names.INPUTS_TEXT]))
-        return _dump(_total(function, (function.lift(*row[names.INPUTS]) for row in in_order)))
+        return encode_partial(_total(function, (function.lift(*row[names.INPUTS]) for row in in_order)), owner)
 
     def merge(parts: list[Any]) -> bytes | None:
-        return _dump(_total(function, (_load(part[names.STATE]) for part in parts)))
+        return encode_partial(_total(function, (decode_partial(part[names.STATE], owner) for part in parts)), owner)
 
     def lower(state: bytes | None) -> Any:
-        return function.lower(_load(state))
+        return function.lower(decode_partial(state, owner))
 
     rows = (
         _in_order(*fields)
@@ -83,9 +84,22 @@ def _total(function: Function, partials: Any) -> Any:
     return total
 
 
-def _dump(state: Any) -> bytes | None:
-    return None if state is None else pickle.dumps(state)
+def encode_partial(partial: Any, owner: str) -> bytes | None:
+    """Return what Spark keeps of a partial: data, and never code.
+
+    >>> encode_partial((3, "b"), "aggregate 'last'")
+    b'{"format":1,"value":{"tuple":[3,"b"]}}'
+    """
+    return None if partial is None else encode(partial, f"a partial of {owner}").encode()
 
 
-def _load(state: bytes | None) -> Any:
-    return None if state is None else pickle.loads(bytes(state))  # noqa: S301 - written by _dump in the same job
+def decode_partial(state: bytes | bytearray | None, owner: str) -> Any:
+    """Return a partial; refuse one that was pickled, since reading it could run any code."""
+    if state is None:
+        return None
+    text = bytes(state).decode(errors="replace")
+    if not text.startswith(BEGINNING):
+        raise QueryError(
+            f"the state of {owner} was pickled by an earlier version, which is not loaded. Use a new checkpoint."
+        )
+    return decode(text, f"the state of {owner}")

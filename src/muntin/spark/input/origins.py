@@ -15,6 +15,8 @@ from pyspark.sql import types as T
 from muntin import names
 
 ORIGINS = "muntin.columns"
+OUTPUT = "muntin.output"
+"""The metadata of the window column that has output= of the query, if its shape gives other rows in another mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,21 @@ class Origins:
 
 def origins_of(schema: T.StructType) -> Origins:
     """Return what the columns of a result are, as far as its window column says."""
-    metadata = schema[names.WINDOW].metadata if names.WINDOW in schema.names else {}
-    return Origins(**{kind: tuple(columns) for kind, columns in metadata.get(ORIGINS, {}).items()})
+    return Origins(**{kind: tuple(columns) for kind, columns in _metadata(schema).get(ORIGINS, {}).items()})
+
+
+def is_described(schema: T.StructType) -> bool:
+    """Whether the window column says what the others are; the result of a query without keys says so, too."""
+    return ORIGINS in _metadata(schema)
+
+
+def output_of(schema: T.StructType) -> str:
+    """Return the output mode that the query was made for; '' if its rows do not depend on it, or it is not known."""
+    return str(_metadata(schema).get(OUTPUT, ""))
+
+
+def _metadata(schema: T.StructType) -> dict[str, Any]:
+    return schema[names.WINDOW].metadata if names.WINDOW in schema.names else {}
 
 
 def described(frame: DataFrame, origins: Origins) -> DataFrame:

@@ -15,7 +15,7 @@ from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.query import Query
 from muntin.spark.input.events import Events
-from muntin.spark.input.origins import Origins
+from muntin.spark.input.origins import OUTPUT, Origins
 from muntin.spark.input.parts import Step, selected
 from muntin.spark.input.watching import NOTHING, Watching
 from muntin.window import Window
@@ -40,6 +40,9 @@ class Source:
     """What windows watch beside the time."""
     late_row: T.StructType | None = None
     """A late row: the input's columns, which are carried, and the watermark; None where late rows are not asked for."""
+
+    output: str | None = None
+    """The output mode that a stream's result is made for; None where the rows are the same in every mode."""
 
     @property
     def carried(self) -> tuple[str, ...]:
@@ -118,7 +121,8 @@ class Source:
         if DELAY not in self._window_metadata:
             return self._window_metadata
         origins = Origins(tuple(map(str, self.query.by)), tuple(asked.name for asked in self.query.aggregates))
-        return self._window_metadata | origins.metadata()
+        mode = {} if self.output is None else {OUTPUT: self.output}
+        return self._window_metadata | origins.metadata() | mode
 
     def named(
         self,

@@ -16,6 +16,7 @@ from muntin.errors import QueryError
 from muntin.expressions import Expression, Named, is_column, renumbered, written
 from muntin.sentences import sentence_of
 from muntin.spark.input.checking import ATOMS, column_of, expression, folding
+from muntin.spark.input.columns import sort_child
 from muntin.spark.input.travel import travels
 from muntin.window import AnyWindow, Landmark, Watch, in_order
 from muntin.zones import instant
@@ -87,18 +88,19 @@ def watching(df: DataFrame, windows: tuple[AnyWindow, ...], order_by: Iterable[A
 
 def _sorted_by(df: DataFrame, given: Any) -> tuple[Expression, str]:
     """Give a column that rows of one time are ordered by, and its direction: F.desc('v') has one, 'v' goes up."""
-    name, direction = written(given) if is_column(given) else "", ""
-    for how in DIRECTIONS:
-        if name.endswith(f" {how}"):
-            name, direction = name.removesuffix(f" {how}"), how
-    if not direction:
+    child = sort_child(df, given) if is_column(given) else None
+    if child is None:
         return expression(df, given, "order_by"), next(iter(DIRECTIONS))
+    text = written(given)
+    direction = next(how for how in DIRECTIONS if text.endswith(f" {how}"))
+    if isinstance(child, Column):
+        return expression(df, child, "order_by"), direction
     fold = folding(df)
-    if fold(name) not in map(fold, df.columns):
+    if fold(child) not in map(fold, df.columns):
         raise QueryError(
-            f"order_by sorts by {name!r}, which is not a column. Add it to the input, and use F.desc of that."
+            f"order_by sorts by {child!r}, which is not a column. Add it to the input, and use F.desc of that."
         )
-    return Expression(name, name), direction
+    return Expression(child, child), direction
 
 
 def _lengths(window: Any) -> list[Any]:

@@ -17,7 +17,7 @@ from muntin.hints import meant
 from muntin.paths import StrPath
 from muntin.plan.sharing import SharingPlan
 from muntin.spark.queries.conditions import Projection
-from muntin.spark.queries.sinks import Sink, keyed, sink_of, written
+from muntin.spark.queries.sinks import Sink, sink_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Stream:
     """Gives the rows as they go on from a checkpoint."""
     output: Output
     projections: Mapping[str, Projection]
-    keys: Mapping[str, tuple[str, ...]]
-    """The names of every query's keys."""
+    keys: Mapping[str, tuple[str, ...] | None]
+    """The names of every query's keys; None where they are not known."""
 
 
 class Results(Mapping[str, DataFrame]):
@@ -126,8 +126,7 @@ class Results(Mapping[str, DataFrame]):
             raise QueryError(f"there is a sink for {unknown!r}, and no such query.{meant(unknown, self._frames)}")
         stream = self._stream
         taken = {
-            name: (keyed(stream.projections[name], stream.keys[name]), sink_of(sink, name, stream.keys[name]))
-            for name, sink in sinks.items()
+            name: (stream.projections[name], sink_of(sink, name, stream.keys[name])) for name, sink in sinks.items()
         }
         writer = (
             stream.rows(checkpoint).writeStream.outputMode(stream.output).option("checkpointLocation", str(checkpoint))

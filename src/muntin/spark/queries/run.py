@@ -33,6 +33,7 @@ from muntin.spark.queries.choice import Part, divide, own_windows, told
 from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
+from muntin.spark.queries.sinks import keyed
 from muntin.spark.run import plan_query
 from muntin.spark.stream.checkpoints import is_begun
 from muntin.window import Length
@@ -229,8 +230,8 @@ def _stream(asked: Asked, statistics: Statistics | None, options: dict[str, Any]
             return rows
         return plan_query(**arguments, **options | {"checkpoint": checkpoint}).evaluate()
 
-    projections = {one.name: shared.projection(one) for one in asked.ones}
-    keys = {one.name: one.keys for one in asked.ones}
+    keys: dict[str, tuple[str, ...] | None] = {one.name: one.keys for one in asked.ones}
+    projections = {one.name: keyed(shared.projection(one), keys[one.name]) for one in asked.ones}
     frames = {name: project(rows) for name, project in projections.items()}
     stream = Stream(rows_from, options["output"], projections, keys)
     return Results(_stream_plan(asked, query.plan), frames, stream=stream)

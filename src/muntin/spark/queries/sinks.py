@@ -19,7 +19,7 @@ Sink = Writing | UpsertTable | StrPath
 """A function of the rows and the number of a micro-batch, a table, or the folder of one."""
 
 
-def sink_of(sink: Sink, query: str, keys: tuple[str, ...]) -> Writing:
+def sink_of(sink: Sink, query: str, keys: tuple[str, ...] | None) -> Writing:
     """Give what takes the rows of a query."""
     if isinstance(sink, UpsertTable):
         return sink.write
@@ -30,9 +30,9 @@ def sink_of(sink: Sink, query: str, keys: tuple[str, ...]) -> Writing:
     raise QueryError(f"the sink of {query!r} is {sink!r}. Use a function of rows and a number, or a folder.")
 
 
-def keyed(project: Projection, keys: tuple[str, ...]) -> Projection:
-    """Return a projection whose rows say which of their columns are keys."""
-    return lambda rows: described(project(rows), Origins(keys))
+def keyed(project: Projection, keys: tuple[str, ...] | None) -> Projection:
+    """Return a projection whose rows say which of their columns are keys; what is not known is left as it is."""
+    return project if keys is None else lambda rows: described(project(rows), Origins(keys))
 
 
 def written(sinks: Mapping[str, tuple[Projection, Writing]]) -> Writing:

@@ -12,7 +12,7 @@ from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.checking import is_set
 from muntin.spark.input.statistics import measure
 from muntin.spark.input.travel import travels
-from muntin.spark.prices import session_prices
+from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.rolling_windows.request import Request
 from muntin.spark.workers.layout import obstacle
 from muntin.spark.workers.techniques import expected, kinds_of
@@ -45,11 +45,16 @@ def plan_rolling(request: Request, strategy: RollingStrategy, statistics: Statis
         request.frames.labels,
         statistics,
         tuple((shape.name.lower(), costs[shape]) for shape in weighed),
-        (f"kernels are left out: {stopped}",) if stopped else (),
+        (f"kernels are left out: {stopped}",) if stopped else _faster(request, shapes),
         tuple(made.aggregate for made in request.events.recipes),
         sizes.frames,
         _techniques(request, sizes.frames) if weighed[0] is RollingShape.KERNEL else (),
     )
+
+
+def _faster(request: Request, shapes: tuple[RollingShape, ...]) -> tuple[str, ...]:
+    """Return what would make kernels faster, if they are weighed."""
+    return price_notes(request.events.frame) if RollingShape.KERNEL in shapes else ()
 
 
 def _refusal(counted: Aggregate, obstacle: str | None) -> UnsupportedError:

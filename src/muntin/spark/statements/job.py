@@ -13,18 +13,20 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.sharing import SharingPlan
+from muntin.spark.input.origins import ORIGINS
 from muntin.spark.queries.results import Results, Stream
+from muntin.spark.queries.sinks import keyed
 from muntin.spark.statements.evaluation import Options, evaluated, explained
 from muntin.spark.statements.inputs import SharedInput, shared_input
 from muntin.spark.statements.merging import merged
 from muntin.spark.statements.mistakes import Text
-from muntin.spark.statements.outputs import check_stream, selected
+from muntin.spark.statements.outputs import check_stream, key_names, selected
 from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
 from muntin.spark.statements.results import StatementResults
 from muntin.spark.statements.stages import Together, named_selects, stages, together
 from muntin.spark.statements.tables import Tables
 from muntin.sqltext import place_of_name
-from muntin.sqltext.statement import Statement
+from muntin.sqltext.statement import WINDOW, Statement
 
 T = TypeVar("T")
 
@@ -160,8 +162,13 @@ class Stage:
             parts = [stream.projections[name] for name in named_selects(statement)]
             return lambda rows: self._result(statement, [project(rows) for project in parts])
 
-        projections = {statement.name: projection(statement) for statement in map(merged, self.statements)}
-        return Stream(stream.rows, stream.output, projections, dict.fromkeys(projections, ()))
+        statements = list(map(merged, self.statements))
+        return Stream(
+            stream.rows,
+            stream.output,
+            {statement.name: projection(statement) for statement in statements},
+            {statement.name: self._keys(statement) for statement in statements},
+        )
 
     @cached_property
     def _analysed(self) -> dict[str, DataFrame]:
@@ -207,7 +214,13 @@ class Stage:
         plain = self._analysed.get(statement.name)
         with self._pointing(statement):
             check_stream(statement, rows[0])
-            return selected(statement, rows, None if plain is None else plain.schema, self.tables)
+            result = selected(statement, rows, None if plain is None else plain.schema, self.tables)
+        is_stream = ORIGINS in rows[0].schema[WINDOW].metadata  # or a micro-batch of one
+        return keyed(lambda result: result, self._keys(statement))(result) if is_stream else result
+
+    def _keys(self, statement: Statement) -> tuple[str, ...] | None:
+        plain = self._analysed.get(statement.name)
+        return key_names(statement, None if plain is None else plain.schema)
 
     def _pointing(self, statement: Statement) -> AbstractContextManager[None]:
         return Text(self.text, statement, lambda: self._columns(statement), self.tables.known).pointing()

@@ -25,8 +25,7 @@ def selected(
     statement: Statement, results: Sequence[DataFrame], schema: T.StructType | None, tables: Tables
 ) -> DataFrame:
     """Give what a statement selects from the rows of its queries; with a schema, under its names and types."""
-    first = statement.selects[0].outputs
-    names = [output.name or "" for output in first] if schema is None else schema.names
+    names = _names(statement, schema)
     branches = [_selected(select, rows, names) for select, rows in zip(statement.selects, results, strict=True)]
     if schema is not None:
         branches = [_as(branch, schema) for branch in branches]
@@ -35,6 +34,29 @@ def selected(
         ordered = f"TABLE muntin_rows ORDER BY {', '.join(statement.order)}"
         result = replace(tables, given={"muntin_rows": result}).query(ordered)
     return result if statement.limit is None else result.limit(statement.limit)
+
+
+def key_names(statement: Statement, schema: T.StructType | None) -> tuple[str, ...] | None:
+    """Return what a statement calls the keys that it groups by; None if a key is not among its columns.
+
+    The SELECTs of a UNION ALL must have them in the same places.
+    """
+    places = {_key_places(select) for select in statement.selects}
+    common = places.pop() if len(places) == 1 else None
+    names = _names(statement, schema)
+    return None if common is None else tuple(names[place] for place in common)
+
+
+def _key_places(select: Select) -> tuple[int, ...] | None:
+    """Return the places of a SELECT's keys among its outputs; None if one is not there by itself."""
+    texts = [output.sql.strip("`") for output in select.outputs]
+    keys = [KEY.format(number) for number in range(len(select.keys))]
+    return tuple(map(texts.index, keys)) if set(keys) <= set(texts) else None
+
+
+def _names(statement: Statement, schema: T.StructType | None) -> list[str]:
+    """Return the names of a statement's columns."""
+    return [output.name or "" for output in statement.selects[0].outputs] if schema is None else schema.names
 
 
 def _selected(select: Select, rows: DataFrame, names: Sequence[str]) -> DataFrame:

@@ -9,10 +9,11 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.plan.physical.framed import ordered_stream
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.stream import ASSUMED, StreamPlan, StreamShape
+from muntin.plan.physical.stream import StreamPlan, StreamShape
 from muntin.plan.physical.stream_work import StreamWork
 from muntin.plan.physical.work import Work
 from muntin.plan.statistics import Statistics
+from muntin.spark.input.sampling import sampled
 from muntin.spark.input.source import Source
 from muntin.spark.prices import price_notes, session_prices
 from muntin.spark.stream.choice import buckets_of, taken_up
@@ -37,11 +38,11 @@ def plan_framed_stream(
 ) -> tuple[StreamPlan, Fingerprint]:
     """Give the only plan of a query over a stream in which a window is on no grid of time, and what its state is for.
 
-    Nothing depends on statistics.
+    No choice depends on statistics, but the plan of several queries is shown with its cost, and is that of mt.explain.
     """
     _check(source, strategy, options)
     events = source.events
-    work = Work(statistics or ASSUMED, len(events.partials), len(events.keys), session_prices(events.frame))
+    work = Work(statistics or sampled(source), len(events.partials), len(events.keys), session_prices(events.frame))
     stream = StreamWork(work, options.watermark or Duration(0))
     plan = ordered_stream(stream, source.query.windows, strategy, options, source.query.aggregates)
     mark = taken_up(kept, ordered_fingerprint(source))

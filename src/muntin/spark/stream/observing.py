@@ -18,7 +18,8 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 from muntin import names
 
 SHAPE_METRIC = "muntin_shape"
-"""Rows of the result, under names that tell the shape and how often it reads its input: muntin_shape_chain_1_….
+"""Rows of the result, under names that tell the shape, how often it reads its input, and perhaps the output mode
+that the query was made for: muntin_shape_chain_1_…, muntin_shape_expand_1_append_….
 
 Such metrics have rows.
 """
@@ -31,9 +32,10 @@ CHANGES_METRIC = "muntin_changes"
 ROWS, FUTURE = "rows", "future"
 
 
-def count_results(frame: DataFrame, shape: str, scans: int = 1) -> DataFrame:
-    """Count the rows of a result, and let progress tell the shape that they come from."""
-    return frame.observe(_unique(f"{SHAPE_METRIC}_{shape}_{scans}"), F.count(F.lit(1)).alias(ROWS))
+def count_results(frame: DataFrame, shape: str, scans: int = 1, output: str | None = None) -> DataFrame:
+    """Count the rows of a result, and let progress tell the shape that they come from, and their output mode."""
+    name = "_".join([SHAPE_METRIC, shape, str(scans), *([output] if output else [])])
+    return frame.observe(_unique(name), F.count(F.lit(1)).alias(ROWS))
 
 
 def count_packed(given: DataFrame) -> DataFrame:
@@ -65,7 +67,7 @@ def observed(report: StreamingQueryProgress, prefix: str, metric: str) -> int | 
 
 def shape_of(report: StreamingQueryProgress) -> str:
     """Give the shape of a query: chain, columnar, …; of a query with several, all of them; '' if none is Muntin's."""
-    return "+".join(sorted({shape for shape, _ in _shapes(report)}))
+    return "+".join(sorted({shape for shape, *_ in _shapes(report)}))
 
 
 def scans_of(report: StreamingQueryProgress) -> int:
@@ -74,9 +76,14 @@ def scans_of(report: StreamingQueryProgress) -> int:
     return shapes[0][1] if len(shapes) == 1 else 1
 
 
-def _shapes(report: StreamingQueryProgress) -> list[tuple[str, int]]:
-    named = (name.split("_") for name in report.observedMetrics if name.startswith(f"{SHAPE_METRIC}_"))
-    return [(parts[2], int(parts[3])) for parts in named]
+def outputs_of(report: StreamingQueryProgress) -> set[str]:
+    """Give the output modes that a query was made for, where its rows depend on them."""
+    return {output for *_, output in _shapes(report) if output}
+
+
+def _shapes(report: StreamingQueryProgress) -> list[tuple[str, int, str]]:
+    named = (name.split("_")[2:-1] for name in report.observedMetrics if name.startswith(f"{SHAPE_METRIC}_"))
+    return [(shape, int(scans), "".join(output)) for shape, scans, *output in named]
 
 
 def late_by_window(report: StreamingQueryProgress) -> dict[str, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -27,9 +26,11 @@ from muntin.spark.stream.observing import (
     late_by_window,
     newest_change,
     observed,
+    outputs_of,
     scans_of,
     shape_of,
 )
+from muntin.spark.stream.output_modes import mode_of, other_mode
 
 FILE_BYTES = "rocksdbSstFileSize"
 """What Spark calls the size of RocksDB's files."""
@@ -81,7 +82,7 @@ class Progress:
     windows: tuple[Kept, ...] = ()
     """What is kept for which window, if the checkpoint was read."""
     note: str = ""
-    """What is probably not meant: a query that is written in a mode which its shape does not have."""
+    """What is probably not meant: a query that is written in another mode than it was made for."""
     shape: str = ""
     """The shape of the query, such as 'chain' or 'columnar'; '' for a query that is not Muntin's."""
     scans: int = 1
@@ -164,7 +165,7 @@ def progress(
     reports = [report for report in given if isinstance(report, StreamingQueryProgress)]
     if len(reports) < len(given):
         raise QueryError(f"{query!r} has no progress. Give a StreamingQuery, or its recentProgress.")
-    return replace(_summed(reports), note=_note(query, reports), error=_error(query))
+    return replace(_summed(reports), note=note_of(query, reports), error=_error(query))
 
 
 def _error(query: Any) -> str:
@@ -173,20 +174,15 @@ def _error(query: Any) -> str:
     return "" if error is None else sentence_of(error)
 
 
-def _note(query: object, reports: list[StreamingQueryProgress]) -> str:
-    """Say that columnar state has no updates, where they are asked of it: the writer's mode is not seen before."""
-    packed = any(observed(report, LATE_METRIC, names.LATE) is not None for report in reports)
-    return NO_UPDATES if packed and _mode(query) == "Update" else ""
-
-
-def _mode(query: Any) -> str:
-    """Give the output mode of a query; nothing where Spark does not tell it: for reports, and on Spark Connect."""
-    if not hasattr(query, "_jsq"):
-        return ""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-
-    with suppress(Py4JError):
-        return str(query._jsq.streamingQuery().outputMode())  # noqa: SLF001 - Spark has no other name for it
+def note_of(query: object, reports: Iterable[StreamingQueryProgress]) -> str:
+    """Say what is wrong with the writer's mode, which nobody sees before the query runs; '' if nothing is."""
+    mode = mode_of(query)
+    for report in reports if mode else ():
+        if mode == "Update" and observed(report, LATE_METRIC, names.LATE) is not None:
+            return NO_UPDATES
+        for output in outputs_of(report):
+            if problem := other_mode(output, mode):
+                return problem
     return ""
 
 

@@ -12,9 +12,12 @@ from pyspark.sql import types as T
 from muntin.errors import QueryError, UnsupportedError
 from muntin.paths import StrPath
 from muntin.query import RESERVED
-from muntin.spark.input.origins import origins_of
+from muntin.safe_text import hide_user_info
+from muntin.spark.input.origins import is_described, origins_of
 from muntin.spark.stream.batch_folder import BatchFolder
+from muntin.spark.stream.batch_schemas import listed
 from muntin.spark.stream.merged_table import MergedTable
+from muntin.spark.stream.output_modes import check_mode
 from muntin.spark.table_names import table_name
 
 Format = Literal["parquet", "delta", "iceberg"]
@@ -33,7 +36,7 @@ class UpsertTable:
         path: A folder on any file system that Spark knows. For Delta, a folder (text with a slash) or the name of a
             table in a catalog; for Iceberg, such a name. The table need not exist yet.
         by: The keys of the query. By default the table takes them from the result of mt.aggregate that is written. If
-            you have renamed them, or made the rows in another way, name all of them.
+            you have renamed them, or made the rows in another way, name all of them; () says that there are none.
         format: "parquet" keeps every micro-batch in a separate folder, and `read` finds the latest rows. "delta" and
             "iceberg" merge every micro-batch into the table, which any reader can read. Its column muntin_batch is the
             number of the micro-batch that wrote the row last.
@@ -49,10 +52,10 @@ class UpsertTable:
         ```
     """
 
-    def __init__(self, path: StrPath, by: str | Iterable[str] = (), format: Format = "parquet") -> None:
+    def __init__(self, path: StrPath, by: str | Iterable[str] | None = None, format: Format = "parquet") -> None:
         if format not in FORMATS:
             raise QueryError(f"format {format!r} is unknown. Use {', '.join(map(repr, FORMATS))}.")
-        self.by = (by,) if isinstance(by, str) else tuple(by)
+        self.by = (by,) if isinstance(by, str) else None if by is None else tuple(by)
         self.format = format
         self._table: BatchFolder | MergedTable = (
             BatchFolder(path) if format == "parquet" else MergedTable(table_name(path, format), format)
@@ -60,9 +63,9 @@ class UpsertTable:
         self._path = self._table.place if isinstance(self._table, BatchFolder) else str(path)
 
     def __repr__(self) -> str:
-        by = f", by={list(self.by)!r}" if self.by else ""
+        by = "" if self.by is None else f", by={list(self.by)!r}"
         form = "" if self.format == "parquet" else f", format={self.format!r}"
-        return f"UpsertTable({self._path!r}{by}{form})"
+        return f"UpsertTable({hide_user_info(self._path)!r}{by}{form})"
 
     @property
     def path(self) -> Path:
@@ -78,13 +81,20 @@ class UpsertTable:
             rows: The rows, with the columns window_id, window and the keys.
             batch: The number of the micro-batch, as foreachBatch gives it.
         """
+        check_mode(rows)
         self._table.write(rows, batch, self._keys(rows.schema))
 
     def _keys(self, schema: T.StructType) -> tuple[str, ...]:
         """Return the columns that tell instances apart; refuse to leave out a key of the query."""
         origins = origins_of(schema)
-        keys = self.by or origins.keys
-        if not self.by and (unknown := [key for key in keys if key not in schema.names]):
+        keys = origins.keys if self.by is None else self.by
+        others = [name for name in schema.names if name not in RESERVED]
+        if self.by is None and others and not is_described(schema):
+            raise QueryError(
+                f"{self!r} does not know which of {listed(others)} are keys: the rows are not a result of "
+                "mt.aggregate, or their window is a new one. Name all keys with by=; by=() if there are none."
+            )
+        if self.by is None and (unknown := [key for key in keys if key not in schema.names]):
             raise QueryError(
                 f"{self!r} does not know its keys: the query's {unknown[0]!r} has another name now. "
                 "Name all keys with by=."
@@ -106,7 +116,7 @@ class UpsertTable:
         Args:
             spark: A session that reads the table.
         """
-        rows = self._table.latest(spark, (*RESERVED, *self.by) if self.by else ())
+        rows = self._table.latest(spark, self._columns)
         if rows is None:
             raise QueryError(f"{self!r} has no rows yet. Start a query with foreachBatch(table.write).")
         return rows
@@ -120,4 +130,9 @@ class UpsertTable:
         Args:
             spark: A session that reads the table.
         """
-        self._table.compact(spark, (*RESERVED, *self.by) if self.by else ())
+        self._table.compact(spark, self._columns)
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        """The columns that tell instances apart, if they are named; none for those that the table knows."""
+        return () if self.by is None else (*RESERVED, *self.by)

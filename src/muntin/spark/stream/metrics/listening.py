@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -13,13 +14,14 @@ from pyspark.sql.streaming.listener import (
     QueryTerminatedEvent,
     StreamingQueryListener,
 )
+from pyspark.sql.streaming.query import StreamingQuery
 
 from muntin.errors import QueryError
 from muntin.sentences import sentence_of
 from muntin.spark.stream.metrics.counting import Counts
 from muntin.spark.stream.metrics.serving import Endpoint
-from muntin.spark.stream.metrics.telling import log_batch, log_end, log_start
-from muntin.spark.stream.progress import progress
+from muntin.spark.stream.metrics.telling import log_batch, log_end, log_note, log_start
+from muntin.spark.stream.progress import note_of, progress
 
 
 class Listening:
@@ -35,7 +37,7 @@ class Listening:
 
     def __init__(self, spark: SparkSession, counts: Counts, endpoint: Endpoint | None) -> None:
         self._spark, self._counts, self._endpoint = spark, counts, endpoint
-        self._listener: StreamingQueryListener | None = _Listener(counts)
+        self._listener: StreamingQueryListener | None = _Listener(spark, counts)
         spark.streams.addListener(self._listener)
 
     @property
@@ -119,15 +121,21 @@ def _is_stopped(spark: SparkSession) -> bool:
 class _Listener(StreamingQueryListener):
     """Spark's events, counted and logged."""
 
-    def __init__(self, counts: Counts) -> None:
+    def __init__(self, spark: SparkSession, counts: Counts) -> None:
+        self.session = spark
         self.counts = counts
         self.names: dict[Any, str] = {}
         self.changes: dict[Any, int] = {}
+        self.started: dict[Any, StreamingQuery | None] = {}
+        """The queries whose first micro-batch has not ended, by their runs."""
+        self.runs: set[Any] = set()
+        """The runs whose output mode was looked at."""
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802 - Spark's name
         """Note that a query runs."""
         self.counts.started(str(event.id), event.name)
         self.names[event.id] = event.name or str(event.id)
+        self.started[event.runId] = self._query(event.runId)
         log_start(self.names[event.id])
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
@@ -138,6 +146,18 @@ class _Listener(StreamingQueryListener):
         log_batch(report.name or str(report.id), report.batchId, one, self.changes.get(report.id))
         if one.change is not None:
             self.changes[report.id] = one.change
+        if report.runId not in self.runs:
+            self.runs.add(report.runId)
+            query = self.started.pop(report.runId, None) or self._query(report.runId)
+            log_note(report.name or str(report.id), note_of(query, [report]))
+
+    def _query(self, run: Any) -> StreamingQuery | None:
+        """Return a query that runs; None if it has ended, and on Spark Connect, which does not reveal its mode."""
+        if not hasattr(self.session, "_jsparkSession"):
+            return None
+        with suppress(Py4JError, OSError):
+            return next((query for query in self.session.streams.active if query.runId == str(run)), None)
+        return None
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Spark asks for this; nothing has happened."""
@@ -145,5 +165,7 @@ class _Listener(StreamingQueryListener):
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """Note that a query has ended."""
         self.counts.ended(str(event.id), failed=event.exception is not None)
+        self.runs.discard(event.runId)
+        self.started.pop(event.runId, None)
         error = None if event.exception is None else sentence_of(event.exception)
         log_end(self.names.pop(event.id, str(event.id)), error)

@@ -28,6 +28,12 @@ def log_batch(query: str, batch: int, one: Progress, change: int | None = None) 
         log.warning("query %s, micro-batch %d: set aside %d rows ahead of the clock", query, batch, one.future)
 
 
+def log_note(query: str, note: str) -> None:
+    """Warn of what is probably not meant, if there is such."""
+    if note:
+        log.warning("query %s is %s", query, note)
+
+
 def log_end(query: str, error: str | None) -> None:
     """Say that a query has ended, and by which error."""
     if error:
