@@ -16,8 +16,8 @@ _BEFORE = re.compile(
     r"|Job aborted due to stage failure: .*?\(TID \d+\) \([^)]*\): )+"
 )
 """What stands before the sentence: classes of errors, codes, and where it happened."""
-_AFTER = re.compile(r"\s*SQLSTATE: .*$")
-_OWN = re.compile(r"^muntin\.[\w.]*?(\w+Error): ")
+_AFTER = "SQLSTATE: "
+_OWN = re.compile(r"^muntin\.(?:\w+\.)*(\w+Error): ")
 _TRACEBACK = "Traceback (most recent call last):"
 _JVM = "JVM stacktrace"
 
@@ -34,7 +34,7 @@ def sentence_of(error: BaseException | str) -> str:
     lines = [line.strip() for line in text.split(_JVM)[0].splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     line = _python_line(text) or (causes or lines[:1] or [""])[-1]
-    sentence = _AFTER.sub("", _BEFORE.sub("", line)).rstrip(" ;")
+    sentence = _BEFORE.sub("", line).partition(_AFTER)[0].rstrip().rstrip(" ;")
     return hide_user_info(sentence) or (
         type(error).__name__ if isinstance(error, BaseException) else "an error without a text"
     )

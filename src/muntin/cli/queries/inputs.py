@@ -16,7 +16,7 @@ from muntin.safe_text import hide_user_info
 Format = Literal["parquet", "csv", "json", "delta", "kafka"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy")
+RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy", "tables")
 """Names that mt.sql takes for something else."""
 
 _SUFFIXES: Mapping[str, Format] = {

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import click
 
+from muntin.choices import TableScope
 from muntin.duration import parse_duration
 from muntin.errors import QueryError
 from muntin.sqltext.statement import Boundaries, Dialect
@@ -29,6 +30,7 @@ class Asked:
     dialect: Dialect | None = None
     boundaries: Boundaries | None = None
     watermark: str | None = None
+    tables: TableScope | None = None
     master: str | None = None
     conf: tuple[str, ...] = field(default=(), repr=False)
     conf_files: tuple[str, ...] = ()
@@ -115,6 +117,12 @@ asked_options = _stacked(
         help="Which end belongs to a window.  [default: (] in Azure's dialect, else [)]",
     ),
     click.option("--watermark", metavar="LENGTH", help="How late rows of a stream may be, such as '10 minutes'."),
+    click.option(
+        "--tables",
+        type=click.Choice(get_args(TableScope)),
+        help="Tables that the SQL may read: only the inputs, or whatever Spark can, catalogs and paths included.  "
+        "[default: given if there is an input and --conf sets no catalog]",
+    ),
     click.option("--master", metavar="URL", help="Spark's master.  [default: all cores of this machine]"),
     click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark. Repeat it for several."),
     click.option(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from muntin.choices import TableScope
 from muntin.cli.plans import FORMATS
 from muntin.cli.queries import logs, sessions
 from muntin.cli.queries.inputs import Source, sources
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BY_KEYWORD = re.compile(r"Give it by keyword, as in (.*?)=df")
+_SCOPE = re.compile(r"tables='(given|catalog)'")
+_CATALOG = "spark.sql.catalog"
+"""What settings of catalogs begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +48,21 @@ class Job:
         """The names of the statements."""
         return tuple(statement.name for statement in self.statements)
 
+    @property
+    def tables(self) -> TableScope:
+        """Which tables the statements may read: by default the inputs, unless there is none or a catalog is set."""
+        if self.asked.tables is not None:
+            return self.asked.tables
+        has_catalog = any(key.startswith(_CATALOG) for key in self.config)
+        return "given" if self.sources and not has_catalog else "catalog"
+
     def arguments(self, spark: SparkSession) -> dict[str, Any]:
         """Give what mt.sql and mt.explain_sql are called with."""
         from muntin.cli.queries.reading import frames
 
         asked = self.asked
         said = {"dialect": asked.dialect, "boundaries": asked.boundaries, "watermark": asked.watermark}
-        return {"spark": spark, **said, **frames(spark, self.sources, stream=asked.stream)}
+        return {"spark": spark, "tables": self.tables, **said, **frames(spark, self.sources, stream=asked.stream)}
 
 
 def prepared(asked: Asked) -> Job:
@@ -82,7 +94,8 @@ def in_words_of_the_command_line() -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        if (text := _BY_KEYWORD.sub(r"Give it as --input \1=PATH", str(error))) == str(error):
+        text = _SCOPE.sub(r"--tables \1", _BY_KEYWORD.sub(r"Give it as --input \1=PATH", str(error)))
+        if text == str(error):
             raise
         raise QueryError(text) from error
 

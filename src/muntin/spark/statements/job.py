@@ -244,6 +244,6 @@ class Stage:
         named = (name for name in self.tables.given if place_of_name(text, name, dialect) is not None)
         columns = [column for name in named for column in self.tables.given[name].columns]
         for select in statement.selects:
-            with suppress(AnalysisException):
+            with suppress(AnalysisException, QueryError):
                 columns += self.tables.query(select.input.sql).columns
         return columns
