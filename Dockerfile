@@ -1,5 +1,5 @@
 # Python with Java and Muntin: docker build -t muntin . && docker run --rm muntin
-FROM python:3.12-slim-bookworm
+FROM python:3.12.12-slim-bookworm
 
 # hadolint ignore=DL3008 # any Java 17 of this Debian will do
 RUN apt-get update \

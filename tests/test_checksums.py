@@ -2,12 +2,18 @@
 
 import hashlib
 import re
+import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from tools import checksums
 from tools.checksums import LIST, check_jars, read_sums, write_sums
-from tools.kafka.artifacts import CONNECTORS, connector
+from tools.kafka.artifacts import CONNECTORS, HERE, connector
+
+POM = "{http://maven.apache.org/POM/4.0.0}"
 
 
 def test_a_changed_or_unlisted_jar_is_removed_and_named(tmp_path: Path) -> None:
@@ -29,8 +35,39 @@ def test_a_changed_or_unlisted_jar_is_removed_and_named(tmp_path: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["b-2.jar"]
 
 
+def test_without_a_list_nothing_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "a-1.jar").write_bytes(b"a")
+    with pytest.raises(SystemExit, match=r"jars\.sha256 is missing, so no jar can be checked"):
+        check_jars(tmp_path, tmp_path / "jars.sha256")
+    assert (tmp_path / "a-1.jar").exists()
+
+
+def test_jars_of_others_in_the_folder_are_left_alone(tmp_path: Path) -> None:
+    """As tools/flink calls it, with the jars that it has fetched."""
+    listed = tmp_path / "jars.sha256"
+    (tmp_path / "a-1.jar").write_bytes(b"a")
+    write_sums(tmp_path, listed)
+    (tmp_path / "b-2.jar").write_bytes(b"b")
+    check_jars(tmp_path, listed, ["a-1.jar"])
+    with pytest.raises(SystemExit, match=r"c-3\.jar is missing"):
+        check_jars(tmp_path, listed, ["c-3.jar"])
+    command = [sys.executable, checksums.__file__, str(tmp_path), "b-2.jar"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "b-2.jar was removed" in done.stderr
+    assert (tmp_path / "a-1.jar").exists()
+
+
+def broker_artifacts() -> list[str]:
+    """Return what tools/kafka/broker.xml names; what that needs is checked when it is fetched."""
+    dependencies = ElementTree.parse(HERE / "broker.xml").iter(f"{POM}dependency")  # noqa: S314 - our own
+    parts = ("groupId", "artifactId", "version")
+    return [":".join(dependency.findtext(POM + part, "") for part in parts) for dependency in dependencies]
+
+
 def test_all_jars_that_tools_fetch_are_listed() -> None:
-    artifacts = [artifact for spark in CONNECTORS for artifact in connector(spark)]
+    artifacts = [artifact for spark in CONNECTORS for artifact in connector(spark)] + broker_artifacts()
+    assert "org.apache.kafka:kafka_2.13:4.1.0" in artifacts
     for name in ("lakehouse.mk", "flink"):
         text = LIST.with_name(name).read_text(encoding="utf-8")
         for variable, value in re.findall(r"^(\w+)(?: :)?=\s*(\S+)$", text, re.MULTILINE):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -12,7 +13,9 @@ from click.testing import CliRunner
 from muntin.cli import main
 from muntin.cli.failures import FAILED, MISTAKE, told
 from muntin.cli.queries.inputs import sources
+from muntin.cli.queries.options import Explain
 from muntin.cli.queries.outputs import BATCH, CHECKPOINT, QUERY, batch_outputs, safe_names, stream_outputs
+from muntin.cli.queries.work import in_words_of_the_command_line, prepared
 from muntin.errors import InternalError, QueryError, UnsupportedError
 
 SQL = "SELECT device, min(v) AS low FROM events GROUP BY device, window(ts, '1 minute')"
@@ -56,6 +59,8 @@ INPUT = ("--input", "events=events.csv")
         (("queries.sql", "--input", "=events.csv"), "is not NAME=VALUE"),
         (("queries.sql", *INPUT, *INPUT), "--input gives 'events' twice"),
         (("queries.sql", "--input", "spark=events.csv"), "has a name that mt.sql takes for itself"),
+        (("queries.sql", "--input", "tables=events.csv"), "has a name that mt.sql takes for itself"),
+        (("queries.sql", *INPUT, "--tables", "all"), "Invalid value for '--tables'"),
         (("queries.sql", "--input", "events=none.parquet"), "input 'events' does not exist: there is no "),
         (("queries.sql", "--input", "events=none/*.parquet"), "input 'events' does not exist"),
         (("queries.sql", "--input", "events=queries.sql"), "does not show its format. Add --input-format events="),
@@ -101,6 +106,30 @@ def test_options_that_do_not_go_together_are_refused(arguments: tuple[str, ...],
 def test_a_trigger_is_checked_before_spark_starts() -> None:
     asked = ("run", "queries.sql", "--input", "events=arriving", "--stream", "--output", "out", "--trigger", "soon")
     assert "--trigger 'soon' is not a time. Write availableNow, once, or a time" in refused(*asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "tables"),
+    [
+        ({"inputs": ("events=events.csv",)}, "given"),
+        ({"inputs": ("events=events.csv",), "conf": ("spark.driver.memory=2g",)}, "given"),
+        ({"inputs": ("events=events.csv",), "conf": ("spark.sql.catalog.lake=org.example.Catalog",)}, "catalog"),
+        ({"inputs": ("events=events.csv",), "conf": ("spark.sql.catalogImplementation=hive",)}, "catalog"),
+        ({"inputs": ("events=events.csv",), "tables": "catalog"}, "catalog"),
+        ({}, "catalog"),
+        ({"tables": "given"}, "given"),
+    ],
+)
+@pytest.mark.usefixtures("work")
+def test_statements_read_only_inputs_unless_a_catalog_is_set(options: dict[str, Any], tables: str) -> None:
+    assert prepared(Explain(file="queries.sql", **options)).tables == tables
+
+
+def test_errors_name_the_options_of_the_command_line() -> None:
+    error = QueryError("no table 'a'. Give it by keyword, as in a=df: tables='given' reads nothing else.")
+    with pytest.raises(QueryError) as refusal, in_words_of_the_command_line():
+        raise error
+    assert str(refusal.value) == "no table 'a'. Give it as --input a=PATH: --tables given reads nothing else."
 
 
 def test_a_mistake_in_the_text_ends_before_spark_starts(work: Path) -> None:

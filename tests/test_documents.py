@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 import muntin as mt
+from muntin.spark.batch.ceiling import MOST_RESULT_ROWS, RESULT_ROWS
+from muntin.spark.batch.independent import MOST_PLAIN
+from muntin.spark.input.checking import INSTANCES
+from muntin.window import MOST_INSTANCES
 from tests.documents import ELSEWHERE, GENERATED, LANGUAGES, ROOT, RUN, Block, blocks, pages
 from tools.kafka.artifacts import connector
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
-DOCUMENTS = [*pages(), GENERATED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+DOCUMENTS = [*pages(), GENERATED, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -67,3 +71,11 @@ def test_the_walk_through_names_the_jars_that_are_tested() -> None:
         *connector(variables["DELTA_SPARK"]),
         *delta,
     ]
+
+
+def test_the_page_on_security_has_the_limits_that_the_code_has() -> None:
+    page = (ROOT / "docs/security.md").read_text(encoding="utf-8")
+    assert f"| instances that a row lies in | {MOST_INSTANCES:,} | `{INSTANCES}`;" in page
+    assert MOST_RESULT_ROWS == 10**12
+    assert f"| 10¹² | `{RESULT_ROWS}`," in page
+    assert f"| {MOST_PLAIN:,} | another strategy" in page

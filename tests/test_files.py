@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
@@ -168,3 +170,25 @@ def test_fsspec_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(mt.UnsupportedError, match=r"fsspec, which is not installed.* pip install 'muntin\[files\]'"):
         WindowRegistry("s3a://bucket/windows").list()
     assert LocalFiles().atomic()
+
+
+@pytest.fixture(params=[0o077, 0o022, 0o027])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    """Take rights from new files, as a user may, and give the mask."""
+    mask: int = request.param
+    before = os.umask(mask)
+    yield mask
+    os.umask(before)
+
+
+def test_who_may_read_a_file_is_up_to_the_umask(umask: int, tmp_path: Path) -> None:
+    top = tmp_path / "windows"
+    registry = WindowRegistry(top)
+    registry.add("5 minutes", id="five")
+    registry.remove("five")
+    registry.report("query", [], 2)
+    LocalFiles().put(str(top / "00000001.json"), "written again")
+    places = [top, *top.rglob("*")]
+    assert len(places) > 7
+    rights = {place.name: stat.S_IMODE(place.stat().st_mode) for place in places}
+    assert rights == {place.name: (0o777 if place.is_dir() else 0o666) & ~umask for place in places}

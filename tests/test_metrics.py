@@ -32,6 +32,7 @@ from muntin.spark.stream.metrics.serving import CONNECTIONS, Endpoint
 from muntin.spark.stream.metrics.telling import log_batch, log_end, log_start
 from muntin.spark.stream.progress import OperatorState, Progress
 from muntin.spark.telling import log_plan
+from tests.hostile import HOSTILE, ORDERS
 
 WATERMARK = datetime(2024, 1, 1, 0, 10, tzinfo=UTC)
 OPERATOR = OperatorState("transformWithStateExec", 3, 1, 0, 0, 4096, 512)
@@ -134,9 +135,10 @@ def test_a_query_of_somebody_else_has_the_general_numbers() -> None:
 
 def test_the_text_is_what_prometheus_reads() -> None:
     counts = Counts()
-    name = 'a "name"\nwith \\ everything é'
+    name = 'a "name"\nwith \\ everything é' + "".join((*HOSTILE, *ORDERS))
+    window = f'w"\\\n{name}'
     counts.started("1", name)
-    counts.progressed("1", name, replace(COLUMNAR, late_rows=(('w"\\\n', 1),)))
+    counts.progressed("1", name, replace(COLUMNAR, late_rows=((window, 1),)))
     families = parsed(counts.text())
     known = {family.name.removesuffix("_total"): family for family in FAMILIES}
     for found in families.values():
@@ -144,7 +146,7 @@ def test_the_text_is_what_prometheus_reads() -> None:
         assert (found.type, found.documentation) == (family.kind, family.help)
         assert all(sample.labels["query"] == name for sample in found.samples)
     (late,) = families["muntin_late_rows"].samples
-    assert late.labels["window"] == 'w"\\\n'
+    assert late.labels["window"] == window
     assert counts.text().endswith("\n")
 
 

@@ -1,18 +1,26 @@
-"""Check a folder of jars against tools/jars.sha256: python tools/checksums.py FOLDER. --write enters new ones."""
+"""Check a folder of jars against tools/jars.sha256: python tools/checksums.py FOLDER, or FOLDER JAR… for some of them.
+
+--write FOLDER enters new ones.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 LIST = Path(__file__).with_name("jars.sha256")
 
 
-def check_jars(folder: Path, listed: Path = LIST) -> None:
-    """Fail, and remove the jar, where a jar has no checksum in the list or another one."""
+def check_jars(folder: Path, listed: Path = LIST, names: Sequence[str] = ()) -> None:
+    """Fail, and remove the jar, where a jar has no checksum in the list or another one: all jars, or some."""
+    if not listed.exists():
+        raise SystemExit(f"{listed} is missing, so no jar can be checked. Get it with: git checkout tools/{LIST.name}")
     sums = read_sums(listed)
-    for jar in sorted(folder.glob("*.jar")):
+    for jar in [folder / name for name in names] or sorted(folder.glob("*.jar")):
+        if not jar.exists():
+            raise SystemExit(f"{jar} is missing. Fetch it again.")
         if (digest := checksum(jar)) != sums.get(jar.name):
             jar.unlink()
             raise SystemExit(
@@ -39,5 +47,10 @@ def checksum(jar: Path) -> str:
 
 
 if __name__ == "__main__":
-    *options, name = sys.argv[1:]
-    (write_sums if options == ["--write"] else check_jars)(Path(name))
+    match sys.argv[1:]:
+        case ["--write", name]:
+            write_sums(Path(name))
+        case [name, *names]:
+            check_jars(Path(name), names=names)
+        case _:
+            raise SystemExit(__doc__)

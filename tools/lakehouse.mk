@@ -29,16 +29,13 @@ test-s3: .venv-s3/.ready java
 .venv-iceberg/.ready: JARS := $(ICEBERG_JARS)
 .venv-s3/.ready: JARS := $(S3_JARS)
 
-# s3fs comes first: it needs one certain botocore, which Moto and boto3 then follow.
-.venv-delta/.ready .venv-iceberg/.ready .venv-s3/.ready: tools/lakehouse.mk tools/jars
+.venv-s3/.ready: STORE := s3fs 'moto[server]' boto3
+
+.venv-delta/.ready .venv-iceberg/.ready .venv-s3/.ready: .venv-%/.ready: tools/lakehouse.mk tools/jars tools/constraints-%.txt
 	@echo "Setting up $(@D) with PySpark $(SPARK_VERSION) (once, some minutes) ..."
 	@$(PYTHON) -m venv $(@D)
-	@grep -vE '^(pyspark|py4j|protobuf|python-dateutil)==' constraints.txt > $(@D)/constraints.txt
-	@if [ $(@D) = .venv-s3 ]; then $(@D)/bin/pip install --quiet --disable-pip-version-check 's3fs>=2026.1' \
-	  && $(@D)/bin/pip install --quiet --disable-pip-version-check 'moto[server]' \
-	    "boto3==$$($(@D)/bin/python -c 'import botocore; print(botocore.__version__)')"; fi
-	@$(@D)/bin/pip install --quiet --disable-pip-version-check --constraint $(@D)/constraints.txt \
-	  pyspark==$(SPARK_VERSION) click fsspec hypothesis numba pandas protobuf pyarrow pytest rich setuptools sqlglot
+	@$(@D)/bin/pip install --quiet --disable-pip-version-check --constraint tools/constraints-$*.txt \
+	  pyspark==$(SPARK_VERSION) click fsspec hypothesis numba pandas protobuf pyarrow pytest rich setuptools sqlglot $(STORE)
 	@$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@tools/jars $(@D)/jars $(JARS)
 	@touch $@

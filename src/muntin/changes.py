@@ -9,9 +9,21 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from muntin.duration import FOREVER
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
-from muntin.window import MOST_INSTANCES, AnyWindow, Landmark, UserWindow, check_instances, from_dict
+from muntin.numbering import Stretches, read_stretches
+from muntin.safe_text import hide_user_info
+from muntin.window import (
+    MOST_INSTANCES,
+    AnyWindow,
+    Landmark,
+    UserWindow,
+    check_instances,
+    check_lengths,
+    from_dict,
+)
+from muntin.window.lengths import check_id
 from muntin.zones import instant
 
 Moment = int | str | datetime
@@ -20,13 +32,26 @@ Moment = int | str | datetime
 ALLOWING = "mt.WindowRegistry(…, most_instances=…)"
 """What allows windows more instances."""
 
+MOST_BYTES = 1 << 16
+"""How long the file of a change may be."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_LONGEST_REASON = 300
+"""How much of what is wrong with a file is said, in characters."""
+REPEAT = "Remove the file, and repeat the change if it is missing; its number is not used again."
+"""What to do about the file of a change."""
+REWRITE = "Remove the file; the query writes it again with its next micro-batch."
+"""What to do about the file of a report."""
 _FIELDS = {"add": {"id", "window", "since"}, "remove": {"id", "until"}, "none": set()}
 
 
 class DamagedError(QueryError):
     """A file says nothing that can be read."""
+
+
+class UnavailableError(DamagedError):
+    """A file cannot be read now, and may say something later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +97,7 @@ class Change:
         >>> Change.from_json(Change(1, "w", Window("1 hour", "5 min"), 0).to_json()).window
         Window('1h', '5m', id='w')
         """
-        with _damage(origin, "Remove the file, and repeat the change if it is missing; its number is not used again."):
+        with damage(origin, REPEAT):
             fields = _fields(text, origin)
             version, kind = fields.pop("version"), fields.pop("change")
             if fields.keys() != _FIELDS[kind] or _whole(version) < 1:
@@ -81,8 +106,9 @@ class Change:
                 case "none":
                     return Change(version)
                 case "remove":
-                    return Change(version, str(fields["id"]), None, micros(fields["until"], "until"))
-            window = from_dict(fields["window"], id=fields["id"]).timed()
+                    return Change(version, _id(fields["id"]), None, micros(fields["until"], "until"))
+            window = from_dict(fields["window"], id=_id(fields["id"])).timed()
+            check_lengths([window])
             check_instances([window], most_instances, ALLOWING)
             return Change(version, window.label, window, micros(fields["since"], "since"))
 
@@ -106,8 +132,9 @@ class Taken:
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else from_dict(window, id=id).timed()
-        return Taken(_whole(version), id, window=counted, **times)
+        counted = None if window is None else from_dict(window, id=_id(id)).timed()
+        moments = {name: None if time is None else _whole(time) for name, time in times.items()}
+        return Taken(_whole(version), _id(id), window=counted, **moments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +144,17 @@ class Report:
     windows: tuple[Taken, ...] = ()
     newest: int = 0
     """The newest change that the query has taken."""
-    missing: tuple[int, ...] = ()
+    missing: Stretches = ()
     """Older changes that have not come."""
     written: str = ""
 
     @staticmethod
     def from_json(text: str, origin: str) -> Report:
         """Read a report back, and refuse what is none."""
-        with _damage(origin, "Remove the file; the query writes it again with its next micro-batch."):
+        with damage(origin, REWRITE):
             fields = _fields(text, origin)
             windows = tuple(Taken.from_fields(**entry) for entry in fields["windows"])
-            missing = tuple(map(_whole, fields["missing"]))
-            return Report(windows, _whole(fields["newest"]), missing, str(fields["written"]))
+            return Report(windows, _whole(fields["newest"]), read_stretches(fields["missing"]), str(fields["written"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +186,22 @@ def json_text(fields: dict[str, Any]) -> str:
     return json.dumps({"format": FORMAT} | fields, indent=2, ensure_ascii=False) + "\n"
 
 
+def check_text(text: str) -> None:
+    """Refuse the text of a change that could not be read back."""
+    try:
+        length = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise QueryError(f"a window has text that no file can hold ({error}). Use other names.") from error
+    if length > MOST_BYTES:
+        raise QueryError(
+            f"the change takes {length:,} bytes, and at most {MOST_BYTES:,} are allowed. Use shorter names of columns."
+        )
+
+
 def _fields(text: str, origin: str) -> dict[str, Any]:
     """Read the fields of a file; one without a format is of the first."""
-    fields: dict[str, Any] = json.loads(text)
+    fields: dict[str, Any] = json.loads(text, parse_constant=_no_number)
+    json.dumps(fields, ensure_ascii=False).encode()  # escapes may stand for what is no character
     form = fields.pop("format", 1)
     if _whole(form) < 1:
         raise ValueError(f"its format is {form}")
@@ -171,25 +210,55 @@ def _fields(text: str, origin: str) -> dict[str, Any]:
 
 
 def _whole(value: object) -> int:
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"{value!r} is no whole number")
+    if abs(value) > FOREVER:
+        raise ValueError(f"a number of {value.bit_length()} bits is too large")
     return value
 
 
+def _id(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"id {value!r} is no text")
+    check_id(value)
+    return value
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
 @contextmanager
-def _damage(origin: str, remedy: str) -> Iterator[None]:
-    """Say what is wrong with a file, and what to do."""
+def damage(origin: str, remedy: str) -> Iterator[None]:
+    """Say of whatever goes wrong with a file which one it is, and what to do; a file that is gone is no damage."""
+    origin = hide_user_info(origin)
     try:
         yield
-    except FormatError:
+    except (FormatError, DamagedError, FileNotFoundError):
         raise
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise DamagedError(f"{origin} is damaged ({error}). {remedy}") from error
+    except UnsupportedError as error:
+        raise UnsupportedError(f"{origin}: {error}") from error
+    except OSError as error:
+        raise UnavailableError(f"{origin} cannot be read now ({_reason(error)}). Try again when it can be.") from error
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise DamagedError(f"{origin} is damaged ({_reason(error)}). {remedy}") from error
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong; values that it shows may be long."""
+    text = str(error)
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}…"
 
 
 def micros(moment: object, name: str) -> int | None:
-    """Give an event time in microseconds since 1970."""
-    if moment is None or (isinstance(moment, int) and not isinstance(moment, bool)):
+    """Return an event time in microseconds since 1970."""
+    if moment is None:
+        return None
+    if isinstance(moment, int) and not isinstance(moment, bool):
+        if abs(moment) >= FOREVER:
+            raise QueryError(
+                f"{name} of {moment.bit_length()} bits is later than any time. Use microseconds since 1970."
+            )
         return moment
     try:
         date = datetime.fromisoformat(moment) if isinstance(moment, str) else moment

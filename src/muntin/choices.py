@@ -41,6 +41,9 @@ Output = Literal["append", "update"]
 Sharing = Literal["auto", "apart", "conditions", "fragments", "branches"]
 """Ways to evaluate many queries: by cost, one by one, filters as conditions, over common partials, or at the source."""
 
+TableScope = Literal["catalog", "given"]
+"""Which tables SQL text reads: whatever the session can, or only those that are passed in."""
+
 Algorithm = Literal["independent", "shared", "factor", "optimal", "best"]
 """Algorithms that plan windows."""
 

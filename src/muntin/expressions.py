@@ -12,7 +12,7 @@ from muntin.errors import QueryError
 
 _NAME = r"\b[xyz]_\d+\b"
 _ARROW = re.compile(rf"({_NAME}|\({_NAME}(?:, {_NAME})*\)) ->")
-_LAMBDA = re.compile(r"\bLambdaFunction\(")
+_BRACKET = re.compile(r"\bLambdaFunction\(|[(),]")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,12 +75,14 @@ def renumbered(text: str) -> str:
 
 def _arguments(text: str) -> Iterator[str]:
     """Give what follows the body in every LambdaFunction(body, x_1, y_2), as Spark Connect writes them."""
-    for opening in _LAMBDA.finditer(text):
-        depth, body = 1, len(text)
-        for place in range(opening.end(), len(text)):
-            depth += {"(": 1, ")": -1}.get(text[place], 0)
-            if depth == 1 and text[place] == ",":
-                body = min(body, place)
-            if depth == 0:
-                yield text[body:place]
-                break
+    lambdas: list[bool] = []  # of every bracket that is open
+    comma = None  # where the last sign was, if that was a comma
+    for match in _BRACKET.finditer(text):
+        sign, place = match[0], match.start()
+        if comma is not None and sign in ",)" and lambdas and lambdas[-1]:
+            yield text[comma:place]
+        if sign == ")" and lambdas:
+            lambdas.pop()
+        elif sign not in ",)":
+            lambdas.append(sign != "(")
+        comma = place if sign == "," else None

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
-from collections.abc import Hashable, Mapping
+import stat
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 from typing import Any, Protocol
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.paths import create, is_remote, put, scheme
+from muntin.safe_text import hide_secrets, safe_cause, secret_values, user_infos
 
 EXCLUSIVE = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"])
 """The schemes whose stores, through fsspec, create an object only if there is none of its name."""
 
+_KINDS = (FileNotFoundError, FileExistsError, PermissionError, ConnectionError, TimeoutError)
+"""Errors of stores that keep their kind when their text is written anew."""
 _STAMPS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "modified", "updated", "created")
+
+
+_NO_FILE = frozenset([errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENODEV, errno.ENOTDIR, errno.ENXIO, errno.EPERM])
+"""What the system says of a path that no file can be read from, however often it is tried."""
+
+
+class UnreadableFileError(ValueError):
+    """What has the path is no regular file, or longer than it may be, or not for us to read."""
 
 
 class Files(Protocol):
@@ -48,7 +63,15 @@ class Files(Protocol):
 
 
 class CreatingFiles(Files, Hashable, Protocol):
-    """Files of which several processes may create one, and one of them does."""
+    """Files of which several processes may create one, and one of them does; others may have put anything there."""
+
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of a file of so many bytes at most; FileNotFoundError if there is none.
+
+        Raises:
+            UnreadableFileError: If it is longer, a folder, a pipe or a device. Nothing is waited for.
+            UnicodeDecodeError: If it is no text.
+        """
 
     def atomic(self) -> bool:
         """Tell whether `create` fails for all but one, whatever happens at the same time."""
@@ -65,13 +88,31 @@ class LocalFiles:
         """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
         return Path(path).read_text(encoding="utf-8", errors="replace")
 
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of a regular file; a pipe is opened without waiting for somebody who writes to it."""
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                raise UnreadableFileError(error.strerror) from error
+            if error.errno == errno.ENOENT and Path(path).is_symlink():
+                raise UnreadableFileError("a link to a file that does not exist") from error
+            raise
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise UnreadableFileError("not a regular file")
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                return _text(file.read(most + 1), most)
+        finally:
+            os.close(handle)
+
     def list(self, folder: str) -> dict[str, Hashable]:
         """Give what is in a folder, with the times of change."""
         found: dict[str, Hashable] = {}
         with suppress(FileNotFoundError, NotADirectoryError):
             for entry in Path(folder).iterdir():
                 with suppress(FileNotFoundError):  # it is gone since
-                    found[entry.name] = entry.stat().st_mtime_ns
+                    found[entry.name] = _changed(entry)
         return found
 
     def exists(self, path: str) -> bool:
@@ -112,13 +153,26 @@ class FsspecFiles:
     """Files of a store that fsspec knows, without Spark: in a shell, and on workers."""
 
     scheme: str
-    options: str = "{}"
-    """What the store is opened with, as JSON: workers get the same."""
+    options: str = field(default="{}", repr=False)
+    """What the store is opened with, as JSON: workers get the same. It may have passwords."""
 
     def read(self, path: str) -> str:
         """Give the text of a file; bytes that are no text are for the reader of the text to refuse."""
         content: bytes = self._store().cat_file(path)
         return content.decode("utf-8", errors="replace")
+
+    def read_short(self, path: str, most: int) -> str:
+        """Return the text of an object whose size the store says; no more of it is fetched than it may have."""
+        store = self._store()
+        store.invalidate_cache()
+        entry = store.info(path)
+        if entry["type"] != "file":
+            raise UnreadableFileError("not a regular file")
+        if (entry["size"] or 0) > most:
+            raise UnreadableFileError(f"longer than {most:,} bytes")
+        if entry["size"] == 0:  # of nothing, stores give no part
+            return ""
+        return _text(store.cat_file(path, start=0, end=most + 1), most)
 
     def list(self, folder: str) -> dict[str, Hashable]:
         """Give what is in a folder, with what the store says of its age."""
@@ -185,12 +239,42 @@ class FsspecFiles:
                 f"paths with {self.scheme}: are read through fsspec, which is not installed. "
                 "Use pip install 'muntin[files]', and on the workers as well."
             ) from None
+        options = json.loads(self.options)
+        secrets = tuple(secret_values(options))
         try:
-            return fsspec.filesystem(self.scheme, **json.loads(self.options))
+            return _SafeStore(fsspec.filesystem(self.scheme, **options), secrets)
         except ImportError as error:
             raise UnsupportedError(f"fsspec needs another package for {self.scheme}: paths. {error}") from error
         except ValueError as error:
-            raise UnsupportedError(f"fsspec knows no {self.scheme}: paths ({error}). Use a mounted folder.") from error
+            text = hide_secrets(str(error), secrets)
+            raise UnsupportedError(
+                f"fsspec knows no {self.scheme}: paths ({text}). Use a mounted folder."
+            ) from safe_cause(error, secrets)
+
+
+@dataclass(frozen=True, slots=True)
+class _SafeStore:
+    """A store of fsspec whose errors quote neither the secrets of its options nor the user info of a path."""
+
+    store: Any = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self.store, name)
+
+        @wraps(method)
+        def call(*given: Any, **options: Any) -> Any:
+            try:
+                return method(*given, **options)
+            except Exception as error:
+                texts = (text for text in given if isinstance(text, str))
+                secrets = (*self.secrets, *(info for text in texts for info in user_infos(text)))
+                if safe_cause(error, secrets):
+                    raise
+                kind = next((kind for kind in _KINDS if isinstance(error, kind)), OSError)
+                raise kind(hide_secrets(str(error), secrets)) from None
+
+        return call
 
 
 def files_of(place: str, options: Mapping[str, Any] | None = None) -> CreatingFiles:
@@ -201,9 +285,33 @@ def files_of(place: str, options: Mapping[str, Any] | None = None) -> CreatingFi
     """
     if not is_remote(place):
         if options:
-            raise QueryError(f"options {sorted(options)} are for other file systems, and {place!r} is a local path.")
+            names = sorted(map(str, options))
+            raise QueryError(f"options {names} are for other file systems, and {place!r} is a local path.")
         return LocalFiles()
+    fields = dict(options or {})
+    if unsendable := [name for name, value in fields.items() if not (isinstance(name, str) and _is_json(value))]:
+        raise QueryError(f"options {unsendable} cannot be sent to workers as JSON. Use texts and numbers.")
+    return FsspecFiles(scheme(place), json.dumps(fields, sort_keys=True))
+
+
+def _is_json(value: object) -> bool:
     try:
-        return FsspecFiles(scheme(place), json.dumps(dict(options or {}), sort_keys=True))
-    except TypeError as error:
-        raise QueryError(f"options={options!r} cannot be sent to workers: {error}. Use texts and numbers.") from error
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _text(content: bytes, most: int) -> str:
+    """Return the text of what was read."""
+    if len(content) > most:
+        raise UnreadableFileError(f"longer than {most:,} bytes")
+    return content.decode("utf-8")
+
+
+def _changed(entry: Path) -> int:
+    """Return when a file was changed; of a link that leads nowhere, when the link was."""
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:
+        return entry.lstat().st_mtime_ns

@@ -39,6 +39,8 @@ _INSTEAD = {
 }
 INSTEAD = {name: call for call, names in _INSTEAD.items() for name in names.split()}
 """The call to use, by the names that people may try."""
+_COMPARED = 100
+"""How many characters of a name are compared with others: what that costs grows with the square."""
 
 
 def hint(name: str, known: Iterable[str]) -> str:
@@ -49,7 +51,7 @@ def hint(name: str, known: Iterable[str]) -> str:
     """
     if name in INSTEAD:
         return f" Use {INSTEAD[name]}."
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name[:_COMPARED], known, n=1)
     return f" Did you mean mt.{near[0]}?" if near else ""
 
 
@@ -59,5 +61,5 @@ def meant(name: str, known: Iterable[str]) -> str:
     >>> meant("hourl", ["hourly", "daily"]), meant("xyzzy", ["hourly"])
     (" Did you mean 'hourly'?", '')
     """
-    near = get_close_matches(name, known, n=1)
+    near = get_close_matches(name[:_COMPARED], (one for one in known if len(one) <= 2 * _COMPARED), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

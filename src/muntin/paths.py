@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
+from secrets import token_hex
 
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 
 StrPath = str | os.PathLike[str]
 
@@ -26,7 +27,7 @@ def folder(path: StrPath, what: str) -> Path:
     """
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str) or not text:
-        raise QueryError(f"{what} {path!r} is not a path. Give the path of a folder as text.")
+        raise QueryError(f"{what} {hide_user_info(repr(path))} is not a path. Give the path of a folder as text.")
     absolute = Path(_plain(text, what)).absolute()
     nearest = next(place for place in (absolute, *absolute.parents) if place.exists())
     if not nearest.is_dir():
@@ -51,7 +52,8 @@ def place_of(path: StrPath, what: str) -> str:
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if isinstance(text, str) and is_remote(text) and scheme(text) != "file":
         if not isinstance(path, str):
-            raise QueryError(f"{what} {path!r} is a URL, and a Path loses slashes of it. Give it as text.")
+            shown = hide_user_info(repr(path))
+            raise QueryError(f"{what} {shown} is a URL, and a Path loses slashes of it. Give it as text.")
         return text.rstrip("/")
     return str(folder(path, what))
 
@@ -117,17 +119,17 @@ def _plain(text: str, what: str) -> str:
     if local := _LOCAL.fullmatch(text):
         return local["path"]
     raise QueryError(
-        f"{what} {text!r} is on another file system, which is not supported here. "
+        f"{what} {hide_user_info(text)!r} is on another file system, which is not supported here. "
         "Use a folder of a file system that the driver and all workers have mounted."
     )
 
 
 def _temporary(place: Path, text: str) -> Path:
-    """Write text completely under a hidden name."""
-    handle, name = tempfile.mkstemp(prefix=".", dir=place)
+    """Write text completely under a hidden name; who may read it is as for any new file here (the umask)."""
+    name = place / f".{token_hex(8)}"
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
-    Path(name).chmod(0o644)
-    return Path(name)
+    return name

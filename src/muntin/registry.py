@@ -8,44 +8,46 @@ know.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import uuid4
 
+from muntin.change_files import NUMBERS, ChangeFiles, file_of
 from muntin.changes import (
     ALLOWING,
+    MOST_BYTES,
+    REWRITE,
     Change,
     DamagedError,
     Moment,
     Registered,
     Report,
+    check_text,
     check_writable,
+    damage,
     json_text,
     micros,
 )
 from muntin.errors import QueryError, UnsupportedError
 from muntin.files import CreatingFiles, files_of
+from muntin.numbering import LAST, Stretches, is_within, plain_stretches
 from muntin.paths import StrPath, is_remote, place_of, scheme
 from muntin.query import check_units, check_windows
-from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances
+from muntin.safe_text import hide_user_info
+from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances, check_lengths
+from muntin.window.lengths import check_id
 
-CHANGES = "[0-9]" * 8 + ".json"
-"""The names of files that are changes, as Spark's pattern; whatever else is in the folder is not."""
 REPORTS = "_queries"
 """The folder of what queries say of their windows; Spark does not read folders with such names."""
-NUMBERS = "_numbers"
-"""The folder of all numbers that changes have had: a number stays used when its change is removed by hand."""
-
 IDENTITY = "_identity"
 """The file that tells a registry from others, wherever it is moved to."""
 
-_CHANGE = re.compile(CHANGES.replace(".", r"\."))
+MOST_REPORT_BYTES = 1 << 24
+"""How long the report of a query may be: one on tens of thousands of windows is shorter."""
 
 
 class ChangeLog(Protocol):
@@ -73,6 +75,8 @@ class WindowRegistry:
         log: Decides between writers where the file system cannot, for example mt.DeltaLog("main.ops.windows").
         most_instances: How many instances of a window a row may lie in (its range divided by its slide). Windows with
             more are refused, both when you add them and when a query reads them.
+        skip_damaged: Whether a query goes on without a change whose file cannot be read, instead of stopping with an
+            error that names the file. `damaged()` lists such files, and mt.progress and metrics count them.
 
     >>> import tempfile
     >>> from muntin.window import Window
@@ -93,19 +97,23 @@ class WindowRegistry:
         writers: Literal["many", "one"] = "many",
         log: ChangeLog | None = None,
         most_instances: int = MOST_INSTANCES,
+        skip_damaged: bool = False,
     ) -> None:
         if writers not in ("many", "one"):
             raise QueryError(f"writers {writers!r} is unknown. Use 'many' or 'one'.")
         if isinstance(most_instances, bool) or not isinstance(most_instances, int) or most_instances < 1:
             raise QueryError(f"most_instances={most_instances!r} is not a number of instances. Use one such as 10**9.")
+        if not isinstance(skip_damaged, bool):
+            raise QueryError(f"skip_damaged={skip_damaged!r} is neither True nor False.")
         self.place = place_of(path, "registry")
         self.writers = writers
         self.most_instances = most_instances
+        self.skip_damaged = skip_damaged
         self._files: CreatingFiles = files_of(self.place, options)
         self._log = log
 
     def __repr__(self) -> str:
-        return f"WindowRegistry({self.place!r})"
+        return f"WindowRegistry({hide_user_info(self.place)!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the log behind: workers read changes, and write none."""
@@ -136,6 +144,7 @@ class WindowRegistry:
         """
         asked = check_writable(check_windows([window])[0])
         check_units([asked])
+        check_lengths([asked])
         check_instances([asked], self.most_instances, ALLOWING)
         named = replace(asked, id=asked.label if id is None else id)
         start = micros(since, "since")
@@ -168,7 +177,8 @@ class WindowRegistry:
     def check_exists(self) -> None:
         """Refuse a registry that nobody has written to; the path is probably wrong."""
         if not self.exists():
-            raise QueryError(f"the registry does not exist: there is no folder {self.place}. Check the path.")
+            place = hide_user_info(self.place)
+            raise QueryError(f"the registry does not exist: there is no folder {place}. Check the path.")
 
     def list(self) -> tuple[Registered, ...]:
         """List the windows that are live or ending, with the times that a query last reported for them."""
@@ -196,8 +206,26 @@ class WindowRegistry:
 
     def changes(self) -> tuple[Change, ...]:
         """Give all changes in order."""
-        files = self._files.list(self.place)
-        return tuple(self._read(name, stamp) for name, stamp in sorted(files.items()) if _CHANGE.fullmatch(name))
+        changes, errors = self._folder.read_all()
+        self._folder.check(errors.values())
+        return changes
+
+    def damaged(self) -> tuple[str, ...]:
+        """List the files of changes that cannot be read.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     (Path(folder) / "00000001.json").write_text("scribbled")
+        ...     registry = WindowRegistry(folder, skip_damaged=True)
+        ...     registry.list(), registry.damaged()
+        9
+        ((), ('00000001.json',))
+        """
+        return tuple(self._folder.read_all()[1])
+
+    def texts(self, paths: Sequence[str]) -> tuple[str | None, ...]:
+        """Return changes as JSON by the paths that Spark has listed; None for those that do not count."""
+        return self._folder.texts(paths)
 
     def needed(self, query: str) -> tuple[Window, ...]:
         """Give the windows that slices must serve: those that a query counts, and those that it has not taken yet.
@@ -206,16 +234,24 @@ class WindowRegistry:
         until the query says that it is done with it. Without a report that can be read, all windows count.
         """
         report = self.reported(query) or Report()
-        untaken = {c.version for c in self.changes() if c.version > report.newest} | set(report.missing)
         running = {one.version for one in report.windows}
-        windows = (c.window for c in self.changes() if c.version in running | untaken)
+        windows = (
+            change.window
+            for change in self.changes()
+            if change.version > report.newest or change.version in running or is_within(change.version, report.missing)
+        )
         return tuple(dict.fromkeys(window for window in windows if isinstance(window, Window)))
 
-    def report(self, query: str, windows: Sequence[dict[str, Any]], newest: int, missing: Sequence[int] = ()) -> None:
+    def report(self, query: str, windows: Sequence[dict[str, Any]], newest: int, missing: Stretches = ()) -> None:
         """Say which windows a query counts, and which changes it has taken: all to the newest but the missing ones."""
         self._files.make(self._in(REPORTS))
         written = datetime.now(UTC).isoformat()
-        fields = {"written": written, "windows": list(windows), "newest": newest, "missing": list(missing)}
+        fields = {
+            "written": written,
+            "windows": list(windows),
+            "newest": newest,
+            "missing": plain_stretches(missing),
+        }
         self._files.put(self._in(REPORTS, f"{query}.json"), json_text(fields))
 
     def reported(self, query: str) -> Report | None:
@@ -226,8 +262,11 @@ class WindowRegistry:
 
     def identity(self) -> str | None:
         """Return what tells this registry from all others; None before anything has been written."""
-        with suppress(FileNotFoundError):
-            return self._files.read(self._in(IDENTITY)).strip()
+        file = self._in(IDENTITY)
+        with suppress(FileNotFoundError), damage(file, "Write back what it was; checkpoints belong to it."):
+            text = self._files.read_short(file, MOST_BYTES).strip()
+            check_id(text)
+            return text
         return None
 
     def settle(self) -> None:
@@ -236,14 +275,19 @@ class WindowRegistry:
         The change is the one that a query has taken under that number, else one that changes nothing. Spark remembers
         the files that it has read: it reads none a second time, and fails where one that it must read again is gone.
         """
+        entries = self._log.entries() if self._log else {}
+        marked, present = self._folder.marked(), self._folder.stamps().keys()
+        far = self._folder.check_numbers(present, marked, entries)
         self._files.make(self._in(NUMBERS))
         self._files.create(self._in(IDENTITY), uuid4().hex)
-        present = self._present()
-        for version, change in (self._log.entries() if self._log else {}).items():
-            if version not in present:  # its writer was killed, or is about to write
-                self._files.put(self._in(_name(version)), change)
-        for version in sorted(self._marked() - self._present()):
+        for version in sorted(entries.keys() - present - far):  # its writer was killed, or is about to write
+            self._files.put(self._in(file_of(version)), entries[version])
+        for version in sorted(marked - present - entries.keys() - far):
             self._create(version, self._taken(version).to_json())
+
+    @property
+    def _folder(self) -> ChangeFiles:
+        return ChangeFiles(self._files, self.place, self.most_instances, self.skip_damaged)
 
     def _in(self, *names: str) -> str:
         return "/".join((self.place, *names))
@@ -251,18 +295,22 @@ class WindowRegistry:
     def _create(self, version: int, change: str) -> bool:
         """Write a change unless its number is taken; tell whether it was written."""
         if self._log is None:
-            return self._files.create(self._in(_name(version)), change)
+            return self._files.create(self._in(file_of(version)), change)
         is_first = self._log.append(version, change)
         if is_first:
-            self._files.put(self._in(_name(version)), change)
+            self._files.put(self._in(file_of(version)), change)
         return is_first
 
-    def _reports(self) -> tuple[Report, ...]:
-        return tuple(self._report(name) for name in self._files.list(self._in(REPORTS)) if name.endswith(".json"))
+    def _reports(self) -> Iterator[Report]:
+        for name in self._files.list(self._in(REPORTS)):
+            if name.endswith(".json"):
+                with suppress(FileNotFoundError):  # it is gone since
+                    yield self._report(name)
 
     def _report(self, name: str) -> Report:
         file = self._in(REPORTS, name)
-        return Report.from_json(self._files.read(file), file)
+        with damage(file, REWRITE):
+            return Report.from_json(self._files.read_short(file, MOST_REPORT_BYTES), file)
 
     def _taken(self, version: int) -> Change:
         """Give the change that a query has taken under a number; one that changes nothing if none has."""
@@ -272,30 +320,6 @@ class WindowRegistry:
                 if one.version == version and one.window is not None:
                     return Change(version, one.id, one.window, one.since)
         return Change(version)
-
-    def _read(self, name: str, stamp: Any) -> Change:
-        """Read a change. If it is damaged, mark its number as used before somebody is told to remove it."""
-        try:
-            return _change(self._files, self._in(name), stamp, self.most_instances)
-        except DamagedError:
-            version = int(name.removesuffix(".json"))
-            if version - 1 in {0} | self._present() | self._marked():  # others are none of ours: a date, say
-                with suppress(OSError):
-                    self._mark(version)
-            raise
-
-    def _mark(self, version: int) -> None:
-        self._files.make(self._in(NUMBERS))
-        self._files.put(self._in(NUMBERS, str(version)), "")
-
-    def _present(self) -> set[int]:
-        """Give the numbers of the files that are there."""
-        names = self._files.list(self.place)
-        return {int(name.removesuffix(".json")) for name in names if _CHANGE.fullmatch(name)}
-
-    def _marked(self) -> set[int]:
-        """Give the numbers that are marked as used."""
-        return {int(name) for name in self._files.list(self._in(NUMBERS)) if name.isdecimal()}
 
     def _added(self) -> dict[int, Registered]:
         changes = self.changes()
@@ -316,12 +340,16 @@ class WindowRegistry:
         self._check_writable()
         while True:
             self.settle()
-            newest = max(self._present(), default=0)
+            newest = self._folder.newest()
+            if newest >= LAST:
+                raise QueryError(f"{self!r} has no numbers left for changes after {newest}. Use a new registry.")
             yield self._live()
             if newest:
-                self._mark(newest)  # its writer may have been killed before it did
-            if self._create(newest + 1, make(newest + 1).to_json()):
-                self._mark(newest + 1)
+                self._folder.mark(newest)  # its writer may have been killed before it did
+            text = make(newest + 1).to_json()
+            check_text(text)
+            if self._create(newest + 1, text):
+                self._folder.mark(newest + 1)
                 return
 
     def _check_writable(self) -> None:
@@ -332,21 +360,3 @@ class WindowRegistry:
                 "for one writer only, so two writers could take one number. Use WindowRegistry(path, "
                 "log=mt.DeltaLog('catalog.schema.table')), or writers='one' if there is never a second writer."
             )
-
-
-@lru_cache(maxsize=10_000)
-def _change(files: CreatingFiles, file: str, _stamp: Any, most_instances: int) -> Change:
-    """Read a file, once: it is never written again."""
-    change = Change.from_json(files.read(file), file, most_instances)
-    if file.rsplit("/", 1)[-1] != _name(change.version):
-        raise DamagedError(f"{file} says that it is change {change.version}. Remove the file.")
-    return change
-
-
-def removal(version: int) -> str:
-    """Say how a change is taken back that a query cannot take: it is in a micro-batch that will be repeated."""
-    return f"Remove the file {_name(version)} from the registry's folder, and start the query again."
-
-
-def _name(version: int) -> str:
-    return f"{version:08d}.json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from muntin.errors import InternalError, MuntinError, QueryError, UnsupportedError
+from muntin.safe_text import hide_user_info
 
 _CLASS = r"(Caused by: )?([a-z]\w*\.)+[A-Z]\w*(Exception|Error): "
 _CAUSE = re.compile(rf"^{_CLASS}")
@@ -15,14 +16,14 @@ _BEFORE = re.compile(
     r"|Job aborted due to stage failure: .*?\(TID \d+\) \([^)]*\): )+"
 )
 """What stands before the sentence: classes of errors, codes, and where it happened."""
-_AFTER = re.compile(r"\s*SQLSTATE: .*$")
-_OWN = re.compile(r"^muntin\.[\w.]*?(\w+Error): ")
+_AFTER = "SQLSTATE: "
+_OWN = re.compile(r"^muntin\.(?:\w+\.)*(\w+Error): ")
 _TRACEBACK = "Traceback (most recent call last):"
 _JVM = "JVM stacktrace"
 
 
 def sentence_of(error: BaseException | str) -> str:
-    r"""Return the line of an error that says what is wrong, without codes and the traces of Java and Python.
+    r"""Return the line of an error that says what is wrong, without codes, passwords and traces of Java and Python.
 
     >>> sentence_of(ValueError("[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012\nJVM stacktrace: …"))
     'Division by zero.'
@@ -33,8 +34,10 @@ def sentence_of(error: BaseException | str) -> str:
     lines = [line.strip() for line in text.split(_JVM)[0].splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     line = _python_line(text) or (causes or lines[:1] or [""])[-1]
-    sentence = _AFTER.sub("", _BEFORE.sub("", line)).rstrip(" ;")
-    return sentence or (type(error).__name__ if isinstance(error, BaseException) else "an error without a text")
+    sentence = _BEFORE.sub("", line).partition(_AFTER)[0].rstrip().rstrip(" ;")
+    return hide_user_info(sentence) or (
+        type(error).__name__ if isinstance(error, BaseException) else "an error without a text"
+    )
 
 
 def error_of_worker(error: BaseException) -> MuntinError | None:

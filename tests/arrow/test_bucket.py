@@ -20,7 +20,7 @@ from muntin.arrow.state.bucket import MANY, News, Outcome, step
 from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpacked
 from muntin.arrow.state.terms import Term
-from muntin.changes import Change
+from muntin.changes import Change, DamagedError
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Computed, Fingerprint, Input
@@ -323,7 +323,7 @@ def test_changes_count_once_and_may_come_late() -> None:
     job = Job(layout().of_slices(), False, QUERY)
     one, two, three = (Change(number, f"w{number}", Window(10 * number)) for number in (1, 2, 3))
     head = step(job, None, Kept(), News(changes=(three, one)), 0).head
-    assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3], 3, (2,))
+    assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3], 3, ((2, 2),))
     head = step(job, head, Kept(), News(changes=(one, two, two)), 0).head
     assert ([term.version for term in head.terms], head.newest, head.missing) == ([1, 3, 2], 3, ())
 
@@ -331,9 +331,34 @@ def test_changes_count_once_and_may_come_late() -> None:
 def test_a_lost_change_does_nothing_and_is_not_waited_for() -> None:
     job = Job(layout().of_slices(), False, QUERY)
     head = step(job, None, Kept(), News(changes=(Change(1, "w", Window(10)), Change(3, "x", Window(20)))), 0).head
-    assert head.missing == (2,)
+    assert head.missing == ((2, 2),)
     after = step(job, head, Kept(), News(changes=(Change(2),)), 0).head
     assert (after.terms, after.newest, after.missing) == (head.terms, 3, ())
+
+
+def test_a_change_far_away_is_refused_before_it_costs_anything() -> None:
+    job = Job(layout().of_slices(), False, QUERY)
+    many = tuple(Change(number, f"w{number}", Window(10)) for number in range(1, 1501))
+    head = step(job, None, Kept(), News(changes=many), 0).head  # a query that starts with an old registry
+    assert (len(head.terms), head.newest, head.missing) == (1500, 1500, ())
+    for number in (2502, 3_000_000):
+        with pytest.raises(DamagedError, match=rf"{number:08}\.json is damaged \(its number is more than 1,000 above"):
+            step(job, head, Kept(), News(changes=(Change(1501), Change(number))), 0)
+    after = step(job, head, Kept(), News(changes=(Change(2500),)), 0).head
+    assert (after.newest, after.missing) == (2500, ((1501, 2499),))
+    assert Head.from_json(after.to_json()) == after
+
+
+def test_a_head_that_had_every_missing_number_becomes_short() -> None:
+    job = Job(layout().of_slices(), False, QUERY)
+    head = step(job, None, Kept(), News(changes=(Change(1, "w", Window(10)),)), 0).head
+    fields = json.loads(head.to_json()) | {"newest": 30_000, "missing": list(range(2, 30_000))}
+    poisoned = Head.from_json(json.dumps(fields))
+    assert poisoned.missing == ((2, 29_999),)
+    after = step(job, poisoned, Kept(), News(changes=(Change(2, "x", Window(20)), Change(2, "x", Window(20)))), 0).head
+    assert ([term.id for term in after.terms], after.missing) == (["w", "x"], ((3, 29_999),))
+    assert len(after.to_json()) < 1000
+    assert json.loads(replace(after, missing=((3, 3),)).to_json())["missing"] == [3]  # as it always was
 
 
 def test_a_late_removal_is_of_the_window_that_was_there_before() -> None:

@@ -173,6 +173,13 @@ def test_a_session_that_began_before_its_window_came_is_not_given_by_its_rest() 
     assert [(0, *instance[1:]) for instance in given] == [instance for instance in instances if instance[1] == 20 * S]
 
 
+def test_a_change_far_away_is_refused() -> None:
+    bucket = Bucket([])
+    bucket.job = replace(bucket.job, registered=True)
+    with pytest.raises(mt.QueryError, match=r"03000000\.json is damaged \(its number is more than 1,000 above"):
+        bucket.step([], 0, Change(1), Change(3_000_000))
+
+
 def test_a_column_of_a_registry_is_not_taken_for_another() -> None:
     """Another start may read other columns, whose numbers would be the same."""
     bucket = Bucket([])

@@ -22,6 +22,11 @@ from tests.spark.streams import Event, Replay, events
 FOLDER = Path(__file__).parent / "checkpoints"
 SHAPES = ("independent", "expand", "chain", "columnar", "distinct", "ordered")
 
+REGISTERED = FOLDER / "registered"
+"""Checkpoints of queries whose windows come from a registry, with their registries."""
+FOLLOWING = ("columnar", "ordered")
+"""The shapes that follow a registry."""
+
 
 def pairs(state: tuple[int, int], time: int) -> tuple[tuple[int, int], int, int]:
     """Begin a window with every second row, and end the one before."""
@@ -34,6 +39,8 @@ WINDOWS = [mt.tumbling("1 min"), mt.hopping("2 min", "30 s", id="two")]
 FRAMED = [mt.session_window("50 s"), mt.tumbling(mt.rows(2)), mt.while_("held"), mt.user_window(pairs, initial=[0, 0])]
 """Windows of other kinds, which one of the shapes has too."""
 
+CHANGES = re.compile(r'"file:[^"]*/(windows/\d{8}\.json)"')
+"""Where Spark has read the changes of a registry."""
 SCHEMAS = re.compile(r'"file:[^"]*/(state/\d+/_stateSchema/[^"]*)"')
 """Where columnar state has its schema: Spark writes the whole path into the checkpoint."""
 
@@ -71,6 +78,17 @@ def ask(shape: str) -> dict[str, Any]:
 def write(format: str) -> None:
     """Run every shape over what came earlier, and keep its checkpoint, unless there is one."""
     spark = mt.session(master="local[2]", config=PATIENT | {"spark.sql.shuffle.partitions": 2})
+    for shape in [shape for shape in FOLLOWING if not (REGISTERED / f"format-{format}" / f"{shape}.zip").exists()]:
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "kept"
+            registry = mt.WindowRegistry(place / "windows")
+            for window in (*WINDOWS, mt.tumbling("20 s", id="short")):
+                registry.add(window)
+            registry.remove("short")
+            replay = Replay(spark, Path(folder)).add(EARLIER)
+            assert replay.run(ask(shape) | {"windows": registry}, files=True).rows.count() == 0
+            shutil.rmtree(place / "rows")
+            shutil.make_archive(str(REGISTERED / f"format-{format}" / shape), "zip", place)
     for shape in [shape for shape in SHAPES if not (FOLDER / f"format-{format}" / f"{shape}.zip").exists()]:
         with tempfile.TemporaryDirectory() as folder:
             replay = Replay(spark, Path(folder)).add(EARLIER)
@@ -83,7 +101,11 @@ def write(format: str) -> None:
 def opened(archive: Path, folder: Path) -> None:
     """Put a kept checkpoint where a replay expects it, and tell it where it is."""
     checkpoint = folder / "kept" / "checkpoint"
-    shutil.unpack_archive(archive, checkpoint)
+    is_registered = REGISTERED in archive.parents
+    shutil.unpack_archive(archive, checkpoint.parent if is_registered else checkpoint)
+    for log in checkpoint.glob("sources/*/[0-9]*") if is_registered else ():
+        log.write_text(CHANGES.sub(rf'"file://{checkpoint.parent}/\1"', log.read_text()))
+        log.with_name(f".{log.name}.crc").unlink()
     for metadata in checkpoint.glob("state/*/_metadata/v2/[0-9]*"):
         metadata.write_text(SCHEMAS.sub(rf'"file:{checkpoint}/\1"', metadata.read_text()))
         metadata.with_name(f".{metadata.name}.crc").unlink()

@@ -14,6 +14,8 @@ import muntin as mt
 from muntin import names
 from muntin.changes import Change
 from muntin.choices import Strategy
+from muntin.plan.physical.plans import PhysicalPlan
+from muntin.spark.plans import leaf_bytes
 from muntin.spark.stream.columnar import _news
 from tests.spark.test_edges import setting
 
@@ -162,9 +164,7 @@ def _jobs(spark: SparkSession) -> Any:
 )
 def test_windows_have_a_ceiling_of_instances(spark: SparkSession, df: DataFrame, window: Any) -> None:
     """Nothing is planned, and no row is read."""
-    message = (
-        r"puts a row into [\d,]+,000 instances, and at most 10,000,000 are allowed. .*'spark.muntin.mostInstances'"
-    )
+    message = r"puts a row into [\d,]+,000 instances, and at most 1,000,000 are allowed. .*'spark.muntin.mostInstances'"
     stream = spark.readStream.format("rate").load().selectExpr("timestamp ts", "'a' key", "value v")
     query = mt.Query("ts", "key", window, mt.min("v"))
     for call in (
@@ -198,8 +198,94 @@ def test_a_session_allows_more_instances_and_rows(spark: SparkSession, df: DataF
         ask(df)
 
 
+ROWS = "spark.muntin.mostResultRows"
+TRILLIONS = mt.Statistics(rows=10**12, keys=10**9, span="1 day")
+
+
+@pytest.mark.parametrize("sharing", ["apart", "conditions", "fragments", "branches"])
+def test_queries_have_a_ceiling_of_result_rows_each(spark: SparkSession, df: DataFrame, sharing: Any) -> None:
+    hourly = mt.Query("ts", "key", "1 hour", mt.min("v"), name="hourly")
+    many = mt.Query("ts", "key", "1 hour every 1 ms", mt.min("v"), where="v > 1", name="many")
+    with setting(spark, "spark.muntin.mostInstances", str(10**7)):
+        with pytest.raises(mt.QueryError, match=r"about .*e\+1\d rows, from .* \(given\), and at most 1e\+12 are"):
+            mt.evaluate(df, [hourly, many], strategy=sharing, statistics=TRILLIONS)
+        with setting(spark, ROWS, str(10**30)), mt.evaluate(df, [hourly, many], statistics=TRILLIONS) as results:
+            assert set(results) == {"hourly", "many"}
+
+
+def test_figures_that_nobody_gave_are_measured_for_many_instances(spark: SparkSession, df: DataFrame) -> None:
+    """One row in 600,000 instances: sql, distinct and the strategies that need no figures are refused alike."""
+    text = "SELECT key, MIN(v) FROM df TIMESTAMP BY ts GROUP BY key, HoppingWindow(millisecond, 600000, 1)"
+    window = "10 minutes every 1 ms"
+    calls: tuple[Callable[[], Any], ...] = (
+        lambda: ask(df, windows=window),
+        lambda: ask(df, windows=window, strategy="independent"),
+        lambda: ask(df, windows=window, strategy="expand", aggregates=mt.median("v")),
+        lambda: ask(df, windows=["1 minute", mt.cumulating("1 day", "100 ms")], strategy="ordered"),
+        lambda: ask(df, windows=window, layout="wide"),
+        lambda: mt.distinct(df, "ts", "key", "v", window),
+        lambda: mt.sql(text, df=df, dialect="azure"),
+    )
+    with setting(spark, ROWS, "100000"):
+        for call in calls:
+            with pytest.raises(
+                mt.QueryError, match=r"about \d.*e\+05 rows, from 1 rows of 1 keys \(all rows\), and at"
+            ):
+                call()
+        assert ask(df, windows="1 hour every 1 minute", strategy="independent").columns
+        assert mt.distinct(df, "ts", "key", "v", "1 hour every 1 minute").columns
+    assert ask(df, windows=window, strategy="expand").columns
+
+
+@pytest.mark.parametrize(
+    ("slide", "message"),
+    [
+        ("1 microsecond", r"line 1, column \d+: .* into 3,600,000,000 instances, and at most 1,000,000 are allowed"),
+        (
+            "10 milliseconds",
+            r"line 1, column \d+: .* into 360,000 instances, and Spark's own window, .* at most 50,000",
+        ),
+    ],
+)
+def test_sql_has_a_ceiling_before_spark_plans_every_instance(df: DataFrame, slide: str, message: str) -> None:
+    text = f"SELECT key, min(v) AS low FROM df GROUP BY key, window(ts, '1 hour', '{slide}')"
+    for call in (mt.sql, mt.explain_sql):
+        with pytest.raises(mt.QueryError, match=message):
+            call(text, df=df)
+
+
+def test_the_plain_strategy_has_a_ceiling_and_is_not_chosen_near_it(df: DataFrame) -> None:
+    fine = mt.hopping("1 hour", "10 ms")
+    with pytest.raises(mt.QueryError, match="into 360,000 instances, and Spark's own window"):
+        ask(df, windows=fine, strategy="independent")
+    plan = mt.explain(df, "ts", "key", mt.hopping("1 hour", "1 s"), mt.min("v"))
+    assert isinstance(plan, PhysicalPlan)
+    assert {group.shape.name for group in plan.groups} != {"INDEPENDENT"}
+    assert "independent" not in dict(plan.alternatives)
+
+
+def test_a_join_that_spark_takes_for_huge_is_not_refused(spark: SparkSession) -> None:
+    """Spark takes 5,000 rows joined with 5,000 for the product of both, and so for far too many results."""
+    ids = spark.range(5_000)
+    joined = ids.join(spark.range(5_000), "id").selectExpr("id AS key", "timestamp_seconds(id) AS ts", "id AS v")
+    with setting(spark, ROWS, str(10**9)):
+        plan = mt.explain(joined, "ts", "key", "7 days every 1 minute", mt.min("v"))
+        assert isinstance(plan, PhysicalPlan)
+        assert plan.groups[0].rows_out > 10**9
+        assert ask(joined, windows="7 days every 1 minute").columns
+        with pytest.raises(mt.QueryError, match="Spark's estimate"):
+            ask(joined, windows="7 days every 1 second")
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_leaves_are_what_spark_reads(spark: SparkSession, joined: bool) -> None:
+    frame = spark.range(1_000)
+    frame = frame.join(spark.range(500), "id") if joined else frame.where("id > 10").selectExpr("id + 1 AS next")
+    assert leaf_bytes(frame) == pytest.approx(12_000 if joined else 8_000, rel=0.1)
+
+
 def test_a_running_query_refuses_a_change_above_the_ceiling(tmp_path: Path) -> None:
     rows = [Row(**{names.CHANGE: Change(1, "w", mt.hopping("1 hour", "1 us", id="w"), 0).to_json()})]
-    with pytest.raises(mt.QueryError, match="puts a row into 3,600,000,000 instances, and at most 10,000,000"):
+    with pytest.raises(mt.QueryError, match="puts a row into 3,600,000,000 instances, and at most 1,000,000"):
         _news(rows, mt.WindowRegistry(tmp_path), "UTC")
     assert _news(rows, mt.WindowRegistry(tmp_path, most_instances=10**10), "UTC").changes

@@ -7,24 +7,22 @@ import random
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 import muntin as mt
-from muntin import names
 from muntin.aggregates import Aggregate
 from muntin.paths import pattern
 from muntin.registry import WindowRegistry
 from muntin.spark.input.reading import prepare
 from muntin.spark.sessions import PROVIDER, ROCKSDB
-from muntin.spark.stream.columnar import Buckets, columnar
+from muntin.spark.stream.columnar import columnar
 from muntin.spark.stream.fingerprints import fingerprint
 from muntin.spark.stream.observing import LATE_METRIC
 from muntin.window import Window
@@ -296,20 +294,6 @@ def test_a_query_with_late_rows_names_the_file_of_a_damaged_change(rocks: SparkS
     damaged.write_text(damaged.read_text()[:40])
     with pytest.raises(Exception, match=r"00000001\.json is damaged"):
         run(out, tmp_path, "ours")
-
-
-def test_a_bucket_names_the_file_of_a_damaged_change(tmp_path: Path) -> None:
-    """Where rows themselves are sent, for late rows or in order, nothing reads the registry before the state does."""
-    registry = WindowRegistry(tmp_path / "registry")
-    registry.add(mt.tumbling("60 s"))
-    damaged = registry.path / "00000001.json"
-    damaged.write_text(damaged.read_text()[:40])
-    buckets = Buckets(None, 0, registry)
-    buckets.handle = SimpleNamespace(listTimers=tuple)  # type: ignore[assignment]
-    timers = SimpleNamespace(getCurrentWatermarkInMs=lambda: 0)
-    with pytest.raises(mt.QueryError, match=r"00000001\.json is damaged"):
-        list(buckets.handleInputRows((0,), [Row(**{names.CHANGE: damaged.read_text()})], timers))
-    assert (registry.path / "_numbers/1").exists()
 
 
 @pytest.mark.parametrize("name", ["[ab]{a,b} back\\slash*? 5%20#ünï→"])

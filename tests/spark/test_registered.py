@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import muntin as mt
+from muntin.changes import Change
+from muntin.spark.stream.metrics.families import samples
 from tests.spark.streams import Event, Replay, by_instance, events
 
 ZONE = "spark.sql.session.timeZone"
@@ -70,6 +73,33 @@ def test_changes_are_read_however_old_and_are_no_events(spark: SparkSession, tmp
     rows = by_instance(result.rows.where("k = 'a'").collect())
     assert rows == {("minute", 0.0, "a"): (12,), ("half", 0.0, "a"): (5,), ("half", 30.0, "a"): (7,)}
     assert result.progress.rows_in == 3
+
+
+@pytest.mark.parametrize("window", ["1 min", pytest.param(mt.session_window("35 s"), marks=pytest.mark.long)])
+def test_a_query_goes_on_without_damaged_changes(spark: SparkSession, tmp_path: Path, window: Any) -> None:
+    registry = mt.WindowRegistry(tmp_path / "windows")
+    registry.add(window, id="first")
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5), (31, "a", 7)))
+    out = mt.aggregate(replay.stream, **ask(registry))  # damage comes later than that
+    (registry.path / "00000002.json").write_text("[" * 60_000)
+    os.mkfifo(registry.path / "00000003.json")
+    for name in ("00000004.json", "x=1"):
+        (registry.path / name).mkdir()
+        (registry.path / name / "00000007.json").write_text(Change(7).to_json())
+    (registry.path / "00000005.json").write_text(Change(5, "last", mt.tumbling("40 s", id="last"), 0).to_json())
+    (registry.path / "03000000.json").write_text(Change(3_000_000).to_json())
+    with pytest.raises(StreamingQueryException, match=r"00000002\.json is damaged \(maximum recursion depth exceeded"):
+        replay.write(out, files=True)
+    skipping = mt.WindowRegistry(registry.path, skip_damaged=True)
+    result = replay.add(events((1000, "z", 0))).run(ask(skipping), files=True)
+    rows = result.rows.where("k = 'a'").select("window_id", "k", "sum_v").collect()
+    assert sorted(map(tuple, rows)) == [("first", "a", 12), ("last", "a", 12)]
+    assert (result.progress.change, result.progress.damaged) == (5, 4)
+    assert "4 damaged changes skipped" in str(result.progress)
+    assert ("muntin_damaged_changes", 4) in [(sample.family.name, sample.value) for sample in samples(result.progress)]
+    assert [one.id for one in skipping.list()] == ["first", "last"]
+    report = next(registry.path.glob("_queries/*.json"))
+    assert json.loads(report.read_text())["missing"] == [[3, 4]]  # what Spark does not list, or lists as empty
 
 
 def test_a_landmark_is_told_by_the_clock_of_the_session(berlin: SparkSession, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from muntin.errors import InternalError, MuntinError
+from muntin.safe_text import escape_controls, hide_user_info
 from muntin.sentences import error_of_worker, sentence_of
 
 log = logging.getLogger(__name__)
@@ -30,8 +31,9 @@ class Failure(click.ClickException):
     exit_code = FAILED
 
     def format_message(self) -> str:
-        """Give the message as it is printed."""
-        return broken(self.message, get_terminal_size().columns) if sys.stderr.isatty() else self.message
+        """Give the message as it is printed: without passwords, and with control characters written out."""
+        message = _printable(self.message)
+        return broken(message, get_terminal_size().columns) if sys.stderr.isatty() else message
 
 
 def broken(message: str, width: int) -> str:
@@ -65,13 +67,13 @@ class Interrupted(Failure):
 
 @contextmanager
 def errors_as_messages(debug: bool = False) -> Iterator[None]:
-    """End a command with Muntin's own errors as messages."""
+    """End a command with Muntin's own errors, and those of files, as messages."""
     try:
         yield
-    except MuntinError as error:
+    except (MuntinError, OSError) as error:
         if debug:
-            traceback.print_exc()
-        raise _ended(*_own(error)) from error
+            _print_traceback()
+        raise _ended(*told(error)) from error
 
 
 @contextmanager
@@ -85,7 +87,7 @@ def all_errors_as_messages(debug: bool = False) -> Iterator[None]:
         raise Interrupted("interrupted.") from error
     except Exception as error:
         if debug:
-            traceback.print_exc()
+            _print_traceback()
         log.debug("the command fails", exc_info=error)
         raise _ended(*told(error)) from error
 
@@ -106,6 +108,14 @@ def told(error: Exception) -> tuple[str, int]:
         return _of_analysis(error) or ("\n".join((f"Spark failed: {sentence_of(error)}", *_notes(error))), FAILED)
     name = type(error).__name__
     return f"{name}: {error}\nThis is a defect of Muntin. Please report it, with what --debug shows.", FAILED
+
+
+def _print_traceback() -> None:
+    click.echo(_printable(traceback.format_exc()), err=True, nl=False)
+
+
+def _printable(text: str) -> str:
+    return escape_controls(hide_user_info(text), keep="\n\t")
 
 
 def _ended(message: str, code: int) -> click.ClickException:

@@ -11,6 +11,7 @@ from muntin.choices import Algorithm
 from muntin.cli.failures import errors_as_messages
 from muntin.plan import ALGORITHMS, plan
 from muntin.plan.show.html import to_page
+from muntin.safe_text import escape_controls, escape_json_controls
 
 FORMATS: dict[str, Callable[[Any], str]] = {
     "text": lambda forest: forest.explain(),
@@ -18,6 +19,11 @@ FORMATS: dict[str, Callable[[Any], str]] = {
     "mermaid": lambda forest: forest.to_mermaid(),
     "html": to_page,
 }
+
+
+def print_form(text: str, form: str) -> None:
+    """Print a plan in one of the formats, whatever characters its names have."""
+    click.echo(escape_json_controls(text) if form == "json" else escape_controls(text, keep="\n\t"))
 
 
 @click.command("plan", short_help="Print the plan for windows, without Spark.")
@@ -41,4 +47,4 @@ def plan_command(
     """Print the plan for WINDOWS, such as "20 minutes, 1 hour every 5 minutes, 1d/1h+30m"."""
     with errors_as_messages():
         forest = plan(windows, aggregates, rate, algorithm, horizon)
-    click.echo(FORMATS[form](forest))
+    print_form(FORMATS[form](forest), form)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from muntin.cli.failures import errors_as_messages
+from muntin.cli.failures import all_errors_as_messages, errors_as_messages
 from muntin.cli.help import Commands
 from muntin.paths import existing, is_remote
 from muntin.registry import WindowRegistry
+from muntin.safe_text import escape_controls
 
 
 @click.group("windows", cls=Commands, short_help="Add, remove and list the windows of a running query.")
@@ -35,7 +36,7 @@ _only_writer = click.option(
 def windows_add(registry: str, window: str, id: str | None, since: str | None, only_writer: bool) -> None:
     """Add WINDOW, such as "1 hour every 5 minutes"; it starts with its next complete instance."""
     with errors_as_messages():
-        click.echo(_opened(registry, only_writer).add(window, id, since))
+        _print(_opened(registry, only_writer).add(window, id, since))
 
 
 @windows.command("remove")
@@ -57,7 +58,12 @@ def windows_list(registry: str) -> None:
         kept = WindowRegistry(registry)
         kept.check_exists()
         for one in kept.list():
-            click.echo(one)
+            _print(one)
+
+
+def _print(line: object) -> None:
+    """Print a line, whatever characters its names have."""
+    click.echo(escape_controls(str(line)))
 
 
 def _opened(registry: str, only_writer: bool) -> WindowRegistry:
@@ -68,7 +74,7 @@ def _opened(registry: str, only_writer: bool) -> WindowRegistry:
 @click.argument("checkpoint")
 def state_command(checkpoint: str) -> None:
     """Show how much state the CHECKPOINT of a streaming query holds per window; the query may be running."""
-    with errors_as_messages():
+    with all_errors_as_messages():
         if not is_remote(checkpoint):
             existing(checkpoint, "checkpoint")  # before Spark starts
         from muntin.spark import session, state
@@ -76,6 +82,6 @@ def state_command(checkpoint: str) -> None:
         spark = session(app="muntin state")
         try:
             for kept in state(checkpoint, spark):
-                click.echo(f"operator {kept.operator}: {kept}")
+                _print(f"operator {kept.operator}: {kept}")
         finally:
             spark.stop()

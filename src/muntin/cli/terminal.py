@@ -14,6 +14,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from muntin.safe_text import escape_controls
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -77,7 +79,7 @@ def drawn(rows: Rows, width: int, title: str = "") -> RenderableType:
         notes.append(f"… and the column{'' if len(left) == 1 else 's'} {', '.join(map(_cut, left))}")
     if rows.more:
         notes.append(f"… and more than these {len(rows)} rows")
-    titles = [Text(title, style="bold")] if title else []  # a table's own would be broken at its width
+    titles = [Text(escape_controls(title), style="bold")] if title else []  # a table's own would be broken at its width
     return Group(*titles, table, *(Text(note, style="dim") for note in notes))
 
 
@@ -88,7 +90,8 @@ def show(console: Console, rows: Rows, title: str = "") -> None:
 
 def print_plan(console: Console, text: str) -> None:
     """Print the text of a plan; on a terminal its long lines are broken, in a file they stay as they are."""
-    fitting = folded(text, console.width) if console.is_terminal else text
+    plain = escape_controls(text, keep="\n")
+    fitting = folded(plain, console.width) if console.is_terminal else plain
     console.print(fitting, markup=False, highlight=False, soft_wrap=True)
 
 
@@ -186,5 +189,5 @@ def _cut(text: str) -> str:
     >>> _cut("a\x1b[31mb\n"), len(_cut("x" * 100))
     ('a\\x1b[31mb\\n', 40)
     """
-    plain = "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+    plain = escape_controls(text)
     return plain if len(plain) <= WIDEST else plain[: WIDEST - 1] + "…"

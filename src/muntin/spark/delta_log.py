@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from muntin.errors import QueryError
 from muntin.paths import StrPath
+from muntin.safe_text import hide_user_info
 from muntin.spark.table_names import exists, table_name
 
 _COLUMNS = "number BIGINT, change STRING, writer STRING"
@@ -43,7 +44,7 @@ class DeltaLog:
         self._spark = spark
 
     def __repr__(self) -> str:
-        return f"DeltaLog({self.name!r})"
+        return f"DeltaLog({hide_user_info(self.name)!r})"
 
     def append(self, number: int, change: str) -> bool:
         """Store a change under its number, unless the number is taken; return whether it was stored."""

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from muntin.files import Files, LocalFiles, files_of
 from muntin.paths import is_remote
+from muntin.safe_text import hide_user_info, safe_cause
 
 _GONE = ("java.io.FileNotFoundException", "java.nio.file.NoSuchFileException")
 
@@ -64,7 +65,7 @@ class HadoopFiles:
         """Give a file another name; object stores copy it."""
         store, place = self._at(source)
         if not store.rename(place, self._jvm.org.apache.hadoop.fs.Path(target)):
-            raise OSError(f"{source} cannot be renamed to {target}.")
+            raise OSError(hide_user_info(f"{source} cannot be renamed to {target}."))
 
     def remove(self, path: str) -> None:
         """Remove a file, or a folder with all that is in it."""
@@ -91,7 +92,7 @@ def _missing_files(path: str) -> Iterator[None]:
         yield
     except Py4JJavaError as error:
         if error.java_exception.getClass().getName() in _GONE:
-            raise FileNotFoundError(path) from error
+            raise FileNotFoundError(hide_user_info(path)) from safe_cause(error)
         raise
 
 

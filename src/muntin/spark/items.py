@@ -12,6 +12,7 @@ from muntin.choices import Late, Output
 from muntin.errors import QueryError
 from muntin.paths import StrPath
 from muntin.query import Windows, several
+from muntin.spark.batch.ceiling import check_result_rows
 from muntin.spark.batch.marks import counting, next_time
 from muntin.spark.batch.native import numbered
 from muntin.spark.input.columns import Key
@@ -83,6 +84,7 @@ def distinct(
             future=future,
             checkpoint=checkpoint,
         )
+    check_result_rows(source, None)
     return _in_batch(source)
 
 

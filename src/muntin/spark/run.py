@@ -145,7 +145,7 @@ class PlannedQuery:
         source, plan, mark = self.source, self.plan, self.mark
         log_plan(plan)
         if isinstance(plan, PhysicalPlan):
-            check_result_rows(source, plan)
+            check_result_rows(source, plan.statistics)
             rows = evaluate_batch(source, plan)
             return wide(source, rows) if self.layout == "wide" else rows
         output = plan.options.output if plan.shape.updates else None

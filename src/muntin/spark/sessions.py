@@ -7,7 +7,10 @@ import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
+
+from muntin.safe_text import is_secret
 
 PATIENCE = "spark.python.authenticate.socketTimeout"
 ARROW_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -34,7 +37,8 @@ def session(
     Args:
         master: Spark's master; by default all cores of this machine.
         app: The name of the application.
-        config: Spark settings, which take precedence over the defaults.
+        config: Spark settings, which take precedence over the defaults. Those that stand for passwords by their names,
+            such as spark.hadoop.fs.s3a.secret.key, are not on Java's command line, which all users of a machine see.
 
     Example:
         ```python
@@ -55,9 +59,22 @@ def session(
         PROVIDER: ROCKSDB,  # for streams: columnar state needs it, and others are quicker with it
         CHANGELOG: "true",
     }
-    builder = SparkSession.builder.appName(app).master(master or f"local[{cores}]")
-    for name, value in (defaults | {key: _text(value) for key, value in config.items()}).items():
+    settings = {"spark.app.name": app, "spark.master": master or f"local[{cores}]"}
+    settings |= defaults | {key: _text(value) for key, value in config.items()}
+    builder = SparkSession.builder
+    for name, value in settings.items():
         builder = builder.config(name, value)
+    _start_java(settings)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def _start_java(settings: Mapping[str, str]) -> None:
+    """Start Java where there are passwords in settings: PySpark would write all of them on its command line.
+
+    Once Java runs, settings reach it through a connection.
+    """
+    public = {name: value for name, value in settings.items() if not is_secret(name)}
+    if len(public) < len(settings):
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(public.items())))

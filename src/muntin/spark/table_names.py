@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from muntin.errors import UnsupportedError
 from muntin.paths import StrPath, place_of, url
+from muntin.safe_text import hide_user_info
 
 TableFormat = Literal["delta", "iceberg"]
 
@@ -26,11 +27,13 @@ def table_name(table: StrPath, format: TableFormat) -> str:
         return table
     if format == "iceberg":
         raise UnsupportedError(
-            f"table {table!r} is no name of a table, and Iceberg's tables are known by names. Use catalog.schema.table."
+            f"table {hide_user_info(repr(table))} is no name of a table, and Iceberg's tables are known by names. "
+            "Use catalog.schema.table."
         )
     place = url(place_of(table, "table"))
     if "`" in place:
-        raise UnsupportedError(f"table {table!r} has a backquote, which Delta's paths cannot have. Use another path.")
+        shown = hide_user_info(repr(table))
+        raise UnsupportedError(f"table {shown} has a backquote, which Delta's paths cannot have. Use another path.")
     return f"delta.`{place}`"
 
 

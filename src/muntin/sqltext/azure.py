@@ -10,7 +10,7 @@ from muntin.sqltext.dialects import OVER, PARTITION, TIME
 from muntin.sqltext.grouping import Grouped, grouped_by, made, relation_of, same, unqualified
 from muntin.sqltext.lengths import azure_length, azure_unit
 from muntin.sqltext.pointing import Refused, did_you_mean, refuse, unsupported
-from muntin.sqltext.spelling import named
+from muntin.sqltext.spelling import folded, named
 from muntin.sqltext.statement import WINDOW, WINDOW_ID
 from muntin.window import AnyWindow, hopping, session_window, snapshot, tumbling
 
@@ -67,8 +67,9 @@ def _is_window(node: exp.Expr) -> bool:
 
 def _check_partition(relation: exp.Expr, keys: list[exp.Expr]) -> None:
     """Refuse parts that are not keys: each would have windows of its own."""
+    known = set(map(folded, keys))
     for part in relation.args.get(PARTITION) or []:
-        if not any(same([part], [key]) for key in keys):
+        if folded(part) not in known:
             unsupported(part, "rows are partitioned by a key that GROUP BY lacks. Add it to GROUP BY.")
 
 

@@ -5,6 +5,7 @@ The event time that TIMESTAMP BY names goes with the rows, whatever is selected 
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -20,10 +21,13 @@ if TYPE_CHECKING:
 
 MUNTIN_TIME = "muntin_time"
 """The event time, as steps hand it on."""
+LONGEST_TIME = 200
+"""How many parts an event time has at most where System.Timestamp() stands for it."""
 
 
 def at_event_time(node: exp.Expr, time: exp.Expr | None) -> exp.Expr:
     """Replace System.Timestamp() by the event time, which it is before windows."""
+    is_long = time is not None and next(islice(time.walk(), LONGEST_TIME, None), None) is not None
 
     def replace(part: exp.Expr) -> exp.Expr:
         if not (asked := system(part)):
@@ -32,6 +36,8 @@ def at_event_time(node: exp.Expr, time: exp.Expr | None) -> exp.Expr:
             refuse(part, "there is no window here. Use System.Timestamp() for the event time.")
         if time is None:
             refuse(part, "nothing says what the event time is. Write TIMESTAMP BY column after the table.")
+        if is_long:
+            refuse(time, "the event time is a long expression. Select it AS a column in a step before.")
         return time.copy()
 
     return node.transform(replace)

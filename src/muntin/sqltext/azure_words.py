@@ -31,33 +31,33 @@ _NAMES |= {"getarrayelement": "get", "getarraylength": "size"}
 
 def in_words_of_spark(tree: exp.Expr) -> exp.Expr:
     """Say what differs between the languages: float is double, + joins texts, DATEDIFF counts borders of units."""
-    for node in reversed(list(tree.walk())):
-        said = _said(node)
+    nodes = list(tree.walk())
+    texts: set[int] = set()  # ids of the chains of + in which a text stands
+    for node in reversed(nodes):
+        said = _said(node, texts)
         if said is not node and node is not tree:
             node.replace(said)
     return tree
 
 
-def _said(node: exp.Expr) -> exp.Expr:
+def _said(node: exp.Expr, texts: set[int]) -> exp.Expr:
     match node:
         case exp.DataType() if node.this == exp.DataType.Type.FLOAT:
             return exp.DataType.build("double")
         case exp.Alias() if isinstance(node.this, exp.Column) and node.this.name == node.alias:
             return node.this  # its name is the same
-        case exp.Add() if _is_text(node):
-            return _joined(node)
+        case exp.Add() | exp.DPipe() if _is_text(node.this, texts) or node.expression.is_string:
+            said = _joined(node)
+            texts.update((id(node), id(said)))
+            return said
         case exp.Anonymous():
             return _function(node).update_positions(node)
     return node
 
 
-def _is_text(node: exp.Expr) -> bool:
-    """Tell whether a text stands in a chain of +."""
-    while isinstance(node, exp.Add | exp.DPipe):
-        if node.expression.is_string:
-            return True
-        node = node.this
-    return node.is_string
+def _is_text(node: exp.Expr, texts: set[int]) -> bool:
+    """Tell whether a node is a text, or a chain of + in which one stands; what is below it was looked at before."""
+    return node.is_string or (isinstance(node, exp.Add | exp.DPipe) and id(node) in texts)
 
 
 def _joined(node: exp.Expr) -> exp.Expr:

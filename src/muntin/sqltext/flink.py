@@ -126,14 +126,15 @@ def _of_calls(select: exp.Select) -> Grouped:
         refuse(call, f"{name.upper()} takes a time and then lengths.")
     window = _window(call, name, dict(zip(_CALL[name], rest, strict=False)) if len(rest) <= len(_CALL[name]) else {})
     keys = [node for node in nodes if node is not call]
-    return Grouped((window,), keys, time, relation, lambda node: _called_end(node, call))
+    arguments = [*map(folded, call.expressions)]
+    return Grouped((window,), keys, time, relation, lambda node: _called_end(node, called(call), arguments))
 
 
-def _called_end(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
+def _called_end(node: exp.Expr, name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
     window, _, end = called(node).rpartition("_")
     if window not in _CALL or end not in _ENDS:
         return None
-    if window != called(call) or [*map(folded, node.expressions)] != [*map(folded, call.expressions)]:
+    if window != name or [*map(folded, node.expressions)] != arguments:
         refuse(node, f"{called(node).upper()} is of another window than GROUP BY has. Repeat its arguments.")
     if end == "proctime":
         unsupported(node, "windows are of event time here. Use the ROWTIME of the window.")

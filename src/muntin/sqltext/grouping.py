@@ -59,8 +59,9 @@ def check_clauses(select: exp.Select) -> None:
         sets = name == "expressions" and any(isinstance(one, exp.Cube | exp.Rollup | exp.GroupingSets) for one in value)
         if sets or (value and name != "expressions"):
             unsupported(group, "GROUP BY takes keys and windows, no sets of them.", "it groups by several sets of keys")
+    before = _beneath(select.args.get("from_"), select.args.get("with_"))
     for node in select.find_all(exp.Subquery, exp.Select, exp.Exists, exp.SetOperation):
-        if node is not select and not _beneath(node, select.args.get("from_"), select.args.get("with_")):
+        if node is not select and id(node) not in before:
             unsupported(
                 node, "a query within an expression is not supported here.", "it has a query within an expression"
             )
@@ -71,13 +72,9 @@ def _first(value: Any) -> exp.Expr | None:
     return first if isinstance(first, exp.Expr) else None
 
 
-def _beneath(node: exp.Expr, *tops: exp.Expr | None) -> bool:
-    above: exp.Expr | None = node
-    while above is not None:
-        if any(above is top for top in tops):
-            return True
-        above = above.parent
-    return False
+def _beneath(*tops: exp.Expr | None) -> set[int]:
+    """Give the ids of some nodes and of all below them."""
+    return {id(node) for top in tops if top is not None for node in top.walk()}
 
 
 def grouped_by(select: exp.Select) -> list[exp.Expr]:
@@ -92,9 +89,12 @@ def resolved(select: exp.Select, is_aggregate: Callable[[exp.Expr], bool]) -> li
     A column goes before a name that SELECT gives. Which columns there are is not known here, so a name counts where the
     query would be wrong without.
     """
-    nodes = grouped_by(select)
+    first: dict[exp.Expr, exp.Expr] = {}
+    for node in grouped_by(select):
+        first.setdefault(folded(node), node)  # what stands twice counts once
+    nodes = list(first.values())
     given = {item.alias.casefold(): item.this for item in select.expressions if isinstance(item, exp.Alias)}
-    columns = {folded(node) for node in nodes}
+    columns = first.keys()
     resolved = []
     for node in nodes:
         if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
@@ -144,11 +144,12 @@ def unqualified(select: exp.Select, relation: exp.Expr) -> exp.Select:
     if isinstance(relation, exp.Table) and relation.db and not relation.alias:
         names.append((relation.db.casefold(), relation.name.casefold()))
     inner = relation.this if isinstance(relation, exp.Subquery) else None
+    below = _beneath(inner)
     for column in list(select.find_all(exp.Column)):
         parts = column.parts
         spelled = tuple(part.name.casefold() for part in parts)
         for name in names:
-            if len(parts) > len(name) and spelled[: len(name)] == name and not _beneath(column, inner):
+            if len(parts) > len(name) and spelled[: len(name)] == name and id(column) not in below:
                 rest = parts[len(name) :]
                 if len(rest) > 1 or not isinstance(rest[0], exp.Star):
                     column.replace(column_of([part.copy() for part in rest]))
@@ -158,8 +159,7 @@ def unqualified(select: exp.Select, relation: exp.Expr) -> exp.Select:
 
 def same(nodes: Iterable[exp.Expr], others: Iterable[exp.Expr]) -> bool:
     """Tell whether two sets of expressions are the same but for case and quotes."""
-    one, other = (list(map(folded, them)) for them in (nodes, others))
-    return all(node in other for node in one) and all(node in one for node in other)
+    return set(map(folded, nodes)) == set(map(folded, others))
 
 
 def made(node: exp.Expr, make: Callable[[], AnyWindow]) -> AnyWindow:

@@ -10,9 +10,29 @@ from sqlglot import exp
 from muntin.sqltext.azure_steps import MUNTIN_TIME, timed
 from muntin.sqltext.calls import called
 from muntin.sqltext.dialects import TIME
-from muntin.sqltext.pointing import refuse, unsupported
+from muntin.sqltext.pointing import Wrong, refuse, unsupported
 from muntin.sqltext.spelling import named, spark_sql
 from muntin.sqltext.statement import Dialect, Input
+
+MOST_WRITTEN = 1_000_000
+"""How many characters of SQL are written for all statements of a text, whose steps stand in each that reads them."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How much SQL may still be written for the statements of a text."""
+
+    left: int = field(default_factory=lambda: MOST_WRITTEN)
+
+    def take(self, characters: int, at: exp.Expr) -> None:
+        """Take what a statement needs; refuse one for which too little is left."""
+        self.left -= characters
+        if self.left < 0:
+            raise Wrong(
+                at,
+                f"the steps and views of this text make more than {MOST_WRITTEN:,} characters in the statements that "
+                "read them. Give their rows as tables, or use several texts.",
+            )
 
 
 @dataclass(slots=True)
@@ -20,6 +40,11 @@ class Steps:
     """Queries by their names: steps of a WITH, and views."""
 
     dialect: Dialect
+    room: Room = field(default_factory=Room)
+    spelled: dict[str, str] = field(default_factory=dict)
+    """All identifiers in the queries by their names in lower case."""
+    alike: tuple[str, ...] = ()
+    """Two identifiers in them that differ only by case."""
     known: dict[str, exp.Expr] = field(default_factory=dict)
     done: dict[str, tuple[exp.Expr, bool]] = field(default_factory=dict)
     under_way: list[str] = field(default_factory=list)
@@ -28,6 +53,7 @@ class Steps:
         """Take a step; a later one of the same name takes its place."""
         self.known[name.casefold()] = query
         self.done.clear()
+        self.alike = self.alike or differing(query, self.spelled)
 
     def add_all(self, query: exp.Expr) -> None:
         """Take the steps of a query's WITH, and leave the query without."""
@@ -46,7 +72,7 @@ class Steps:
 
     def copy(self) -> Steps:
         """Give steps that others can be added to."""
-        return Steps(self.dialect, dict(self.known))
+        return Steps(self.dialect, self.room, known=dict(self.known))
 
     def has(self, table: exp.Expr) -> bool:
         """Tell whether a table is a step; one that reads its own name reads a table."""
@@ -94,6 +120,15 @@ class Steps:
                 needed[name] = exp.CTE(this=step.copy(), alias=alias)
 
 
+def differing(query: exp.Expr, spelled: dict[str, str]) -> tuple[str, ...]:
+    """Give two names in a query, or in it and among those that are spelled, that differ only by case."""
+    for identifier in query.find_all(exp.Identifier):
+        other = spelled.setdefault(identifier.name.casefold(), identifier.name)
+        if other != identifier.name:
+            return other, identifier.name
+    return ()
+
+
 def tables_in(query: exp.Expr) -> list[exp.Table]:
     """Give the tables that a query reads, but for steps of its own."""
     own = {step.alias.casefold() for step in query.find_all(exp.CTE)}
@@ -130,7 +165,9 @@ def read_input(relation: exp.Expr, time: exp.Expr | None, steps: Steps) -> Input
     if steps.dialect == "flink":
         check_no_windows(complete)
     tables = dict.fromkeys(map(table_name, tables_in(complete)))
-    return Input(tuple(tables), spark_sql(complete), spark_sql(time))
+    sql = spark_sql(complete)
+    steps.room.take(len(sql), relation)
+    return Input(tuple(tables), sql, spark_sql(time))
 
 
 def check_no_windows(query: exp.Expr) -> None:

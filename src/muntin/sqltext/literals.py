@@ -19,7 +19,7 @@ _VERBATIM = "verbatim"
 """The argument of a node that has the text of the user."""
 _TEXTS = (TokenType.STRING, TokenType.RAW_STRING)
 _TYPES = frozenset(["DATE", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"])
-_SUFFIXED = re.compile(r"(\d+\.?\d*(?:e[+-]?\d+)?)(l|s|y|f|d|bd)", re.IGNORECASE)
+_SUFFIXED = re.compile(r"(\d++\.?\d*+(?:e[+-]?\d++)?)(l|s|y|f|d|bd)", re.IGNORECASE)
 _SUFFIXES = {"l": "bigint", "s": "smallint", "y": "tinyint", "f": "float", "d": "double", "bd": "decimal"}
 
 

@@ -15,6 +15,9 @@ from muntin.errors import MuntinError, QueryError, UnsupportedError
 _SHOWN = 76
 """How much of a long line is shown: with what stands around it, no more than a terminal of 80 columns has."""
 
+_COMPARED = 100
+"""How long a name may be that is compared with others: what that costs grows with the square."""
+
 
 class Refused(Exception):  # noqa: N818
     """Something that is not read as windows here: where it stands, what to say, and why Spark may run it instead."""
@@ -81,12 +84,14 @@ def place_of(node: exp.Expr | None) -> int | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Say which known name one may have meant; nothing if none is like it.
+    """Say which known name one may have meant; nothing if none is like it, or the name is too long to compare.
 
     >>> did_you_mean("minuts", ["minute", "hour"])
     " Did you mean 'minute'?"
     """
-    spelled = {one.casefold(): one for one in known}
+    if len(name) > _COMPARED:
+        return ""
+    spelled = {one.casefold(): one for one in known if len(one) <= 2 * _COMPARED}
     near = get_close_matches(name.casefold(), spelled, n=1, cutoff=0.6)
     return f" Did you mean {spelled[near[0]]!r}?" if near else ""
 

@@ -10,9 +10,11 @@ from sqlglot import exp
 from muntin.sqltext.calls import called, hint, innermost, is_aggregate, read_call
 from muntin.sqltext.grouping import Grouped
 from muntin.sqltext.pointing import Refused, refuse, unsupported
-from muntin.sqltext.spelling import folded, named, spark_sql, within
+from muntin.sqltext.spelling import folded, named, sizes, spark_sql, within
 from muntin.sqltext.statement import KEY, RESULT, Call, Dialect
 
+MOST_REPEATED = 20_000
+"""How many parts of expressions are written again for the names that stand for them, in one SELECT."""
 NEITHER = "is neither a key of GROUP BY nor in an aggregate"
 
 
@@ -29,6 +31,9 @@ class Projection:
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
     """What was selected before, by its name, over window, keys and results."""
     _folded: dict[exp.Expr, str] = field(default_factory=dict)
+    _sizes: set[int] = field(default_factory=set)
+    """How many nodes the keys have; whatever has another number is none of them."""
+    _repeated: int = 0
 
     def __post_init__(self) -> None:
         for key in self.grouped.keys:
@@ -42,14 +47,17 @@ class Projection:
                 )
             self.check_plain(key)
             text = spark_sql(self.before(key))
+            self._sizes.add(sizes(key)[id(key)])
             self._folded[folded(key)] = KEY.format(self.keys.setdefault(text, len(self.keys)))
 
     def over(self, node: exp.Expr, names: Mapping[str, exp.Expr] | None = None) -> exp.Expr:
         """Write an expression over window, keys and results; names stand for what they were given to."""
         kinds = {type(key) for key in self._folded} | {exp.Paren}
+        node = node.copy()
+        size = sizes(node)
 
         def change(part: exp.Expr) -> exp.Expr:
-            if type(part) in kinds and (key := self._folded.get(folded(part))):
+            if type(part) in kinds and size[id(part)] in self._sizes and (key := self._folded.get(folded(part))):
                 return named(key)
             if (reference := self.grouped.reference(part)) is not None:
                 return reference
@@ -67,7 +75,7 @@ class Projection:
                 refuse(part, "* is not known here: name keys, aggregates and the window.", "it selects *")
             return part
 
-        return node.copy().transform(change, copy=False)
+        return node.transform(change, copy=False)
 
     def _number(self, part: exp.Expr) -> int:
         """Give the number of a call of an aggregate."""
@@ -93,6 +101,16 @@ class Projection:
                         "it uses the window within a key or an aggregate",
                     )
 
+    def _repeat(self, column: exp.Column, known: exp.Expr) -> None:
+        """Refuse names of names of names: every one of them may double what is written."""
+        self._repeated += sizes(known)[id(known)]
+        if self._repeated > MOST_REPEATED:
+            unsupported(
+                column,
+                f"the expression that {column.name!r} stands for is repeated too often. Select it in a WITH step.",
+                f"the expression that {column.name!r} stands for is repeated too often",
+            )
+
     def is_other_key(self, column: exp.Expr, alias: exp.Expr) -> bool:
         """Tell whether a column is a key, and its name stands for something else."""
         key = self._folded.get(folded(column))
@@ -100,6 +118,7 @@ class Projection:
 
     def _named(self, column: exp.Column, top: exp.Expr, names: Mapping[str, exp.Expr]) -> exp.Expr:
         if not column.table and (known := names.get(column.name.casefold())) is not None:
+            self._repeat(column, known)
             return known.copy() if column.parent is None else within(known.copy())
         written = ".".join(part.name for part in column.parts)
         above = column.parent

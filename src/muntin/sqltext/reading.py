@@ -23,6 +23,8 @@ LONGEST_TEXT = 250_000
 """How many characters are read."""
 MOST = 500
 """How many statements are read."""
+MOST_TOKENS = 50_000
+"""How many words, literals and signs are read: five characters each in the longest text."""
 DEEPEST = 50
 """How many brackets may stand within one another."""
 
@@ -107,6 +109,11 @@ def _chunks(text: str, dialect: Dialect) -> Iterator[list[Token]]:
         tokens = DIALECTS[dialect]().tokenize(text)
     except SqlglotError as error:
         raise QueryError(point(text, *_token_error(text, error))) from None
+    if len(tokens) > MOST_TOKENS:
+        raise QueryError(
+            f"the text has {len(tokens):,} words and signs. Use at most {MOST_TOKENS:,}, in several calls; "
+            "join a table of values instead of a long list."
+        )
     chunk: list[Token] = []
     depth, selects = 0, 0
     for token in tokens:

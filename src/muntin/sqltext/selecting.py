@@ -13,7 +13,7 @@ from muntin.sqltext import azure, flink, spark
 from muntin.sqltext.azure_steps import MUNTIN_TIME, at_event_time, timed
 from muntin.sqltext.calls import called, is_aggregate
 from muntin.sqltext.grouping import check_clauses
-from muntin.sqltext.inputs import Steps, check_no_windows, read_input, tables_in
+from muntin.sqltext.inputs import Steps, check_no_windows, differing, read_input, tables_in
 from muntin.sqltext.pointing import Refused, Wrong, refuse, unsupported
 from muntin.sqltext.projection import Projection
 from muntin.sqltext.spelling import folded, named, spark_sql
@@ -74,12 +74,11 @@ def _check_items(query: exp.Expr) -> None:
 def _alike(tree: exp.Expr, steps: Steps) -> tuple[str, ...]:
     """Give two names of a query or of the steps before it that differ only by case."""
     spelled: dict[str, str] = {}
-    for query in (tree, *steps.known.values()):
-        for identifier in query.find_all(exp.Identifier):
-            other = spelled.setdefault(identifier.name.casefold(), identifier.name)
-            if other != identifier.name:
-                return other, identifier.name
-    return ()
+    if alike := differing(tree, spelled) or steps.alike:
+        return alike
+    return next(
+        ((steps.spelled[key], name) for key, name in spelled.items() if steps.spelled.get(key, name) != name), ()
+    )
 
 
 def _without_windows(
@@ -92,6 +91,7 @@ def _without_windows(
         if dialect == "flink":
             check_no_windows(complete)
         whole = spark_sql(complete)
+        steps.room.take(len(whole), query)
     return Statement(name, dialect, text, (), whole, "it does not group by windows")
 
 
@@ -106,6 +106,7 @@ def _with_views(body: str, tree: exp.Expr, steps: Steps, views: Mapping[str, tup
                 collect(steps.known[key], (*above, key))
                 view, text = views[key]
                 needed[key] = f"`{view.replace('`', '``')}` AS ({text})"
+                steps.room.take(len(text), table)
 
     collect(tree, ())
     if not needed:
@@ -235,15 +236,21 @@ def _order(query: exp.Expr, first: exp.Select, select: Select) -> tuple[str, ...
     order = query.args.get("order")
     if order is None:
         return ()
-    return tuple(_ordered(node, first.expressions, select.outputs) for node in order.expressions)
+    known = {output.name.casefold(): output.name for output in select.outputs if output.name}
+    places: dict[exp.Expr, int] = {}
+    for place, item in enumerate(first.expressions):
+        places.setdefault(folded(item.unalias()), place)
+    return tuple(_ordered(node, places, known, select.outputs) for node in order.expressions)
 
 
-def _ordered(node: exp.Expr, items: list[exp.Expr], outputs: tuple[Output, ...]) -> str:
+def _ordered(
+    node: exp.Expr, places: Mapping[exp.Expr, int], known: Mapping[str, str], outputs: tuple[Output, ...]
+) -> str:
     """Write what rows are ordered by over the names of the outputs."""
     by = node.this if isinstance(node, exp.Ordered) else node
-    known = {output.name.casefold(): output.name for output in outputs if output.name}
-    place = next((place for place, item in enumerate(items) if folded(item.unalias()) == folded(by)), None)
-    if isinstance(by, exp.Literal) and not by.is_string and by.name.isdecimal() and 1 <= int(by.name[:9]) <= len(items):
+    place = places.get(folded(by))
+    is_number = isinstance(by, exp.Literal) and not by.is_string and by.name.isdecimal()
+    if is_number and 1 <= int(by.name[:9]) <= len(outputs):
         place = int(by.name) - 1
     if isinstance(by, exp.Column) and not by.table and by.name.casefold() in known:
         column: exp.Expr = named(known[by.name.casefold()])

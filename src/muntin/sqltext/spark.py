@@ -48,12 +48,12 @@ def group(select: exp.Select) -> Grouped:
     if not calls:
         near = next((hint for node in nodes if (hint := did_you_mean(called(node), _NAMES)) and called(node)), "")
         refuse(select.args.get("group") or select, f"it groups by no window.{near}", "it does not group by window(…)")
-    if any(folded(call) != folded(calls[0]) for call in calls):
+    call, shape = calls[0], folded(calls[0])
+    if any(folded(other) != shape for other in calls):
         unsupported(calls[1], "a SELECT has one window. Use UNION ALL.", "it groups by two windows at once")
-    call = calls[0]
     time, window = _window(call)
     keys = [node for node in nodes if called(node) not in _NAMES]
-    return Grouped((window,), keys, time, relation, lambda node: _reference(node, call))
+    return Grouped((window,), keys, time, relation, lambda node: _reference(node, called(call), shape))
 
 
 def _window(call: exp.Expr) -> tuple[exp.Expr, AnyWindow]:
@@ -81,14 +81,14 @@ def _length(node: exp.Expr) -> Duration:
     raise Refused(node, "a length is expected here, such as '10 minutes'.", "a length of a window is no constant")
 
 
-def _reference(node: exp.Expr, call: exp.Expr) -> exp.Expr | None:
-    name = called(call)
+def _reference(node: exp.Expr, name: str, shape: exp.Expr) -> exp.Expr | None:
+    """Give what stands for a node that is about the window, given the window's name and its folded call."""
     if isinstance(node, exp.Column) and [part.name.casefold() for part in node.parts[:-1]] == [name]:
         return _field(node, node.name)
-    if isinstance(node, exp.Dot) and called(node.this) == name and folded(node.this) == folded(call):
+    if isinstance(node, exp.Dot) and called(node.this) == name and folded(node.this) == shape:
         return _field(node, node.expression.name)
     if (isinstance(node, exp.Column) and not node.table and node.name.casefold() == name) or (
-        called(node) == name and folded(node) == folded(call)
+        called(node) == name and folded(node) == shape
     ):
         return named(WINDOW)
     if called(node) in (*_NAMES, "window_time"):

@@ -56,6 +56,20 @@ def folded(node: exp.Expr) -> exp.Expr:
     return copy
 
 
+def sizes(node: exp.Expr) -> dict[int, int]:
+    """Give how many nodes every node has in it with itself, by the ids of nodes; parentheses do not count.
+
+    Nodes that equal one another when they are folded have the same size.
+    """
+    found: dict[int, int] = {}
+    for part in reversed(list(node.walk())):
+        size = found.pop(id(part), 0) + (not isinstance(part, exp.Paren))
+        found[id(part)] = size
+        if part is not node and part.parent is not None:
+            found[id(part.parent)] = found.get(id(part.parent), 0) + size
+    return found
+
+
 def within(node: exp.Expr) -> exp.Expr:
     """Give a node that can stand within any other: in parentheses, unless it holds together by itself."""
     return node if isinstance(node, _WHOLE) else exp.Paren(this=node)

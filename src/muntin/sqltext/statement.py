@@ -5,6 +5,7 @@ Expressions are texts of Spark SQL with all names quoted, whatever dialect they 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -63,6 +64,15 @@ class Select:
     having: str | None = None
     """A condition over window_id, window, keys and results."""
     boundaries: Boundaries = "[)"
+
+    @property
+    def expressions(self) -> Iterator[str]:
+        """The texts of all its expressions, but for the input's event time."""
+        yield from self.keys
+        for call in self.calls:
+            yield from call.arguments
+        yield from (output.sql for output in self.outputs)
+        yield from (text for text in (self.where, self.having) if text is not None)
 
 
 @dataclass(frozen=True, slots=True)

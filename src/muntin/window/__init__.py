@@ -1,6 +1,6 @@
 """Windows: what every kind says of itself, the kinds, and the algebra of periodic ones."""
 
-from muntin.window.ceiling import MOST_INSTANCES, check_instances
+from muntin.window.ceiling import LONGEST_WINDOW, MOST_INSTANCES, check_instances, check_lengths
 from muntin.window.driven import Delta, Punctuated, Snapshot, Until, While, delta, punctuated, snapshot, until, while_
 from muntin.window.growing import Cumulating, Landmark, cumulating, landmark
 from muntin.window.kind import Grid, Instance, Kind, Starts, Watch
@@ -15,6 +15,7 @@ from muntin.window.user import UserWindow, user_window
 
 __all__ = [
     "KINDS",
+    "LONGEST_WINDOW",
     "MOST_INSTANCES",
     "AnyWindow",
     "Cumulating",
@@ -41,6 +42,7 @@ __all__ = [
     "Window",
     "by_names",
     "check_instances",
+    "check_lengths",
     "cumulating",
     "delta",
     "from_dict",

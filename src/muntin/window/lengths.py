@@ -10,9 +10,13 @@ from math import isfinite
 from numbers import Real
 from operator import index
 from typing import Any
+from unicodedata import category
 
 from muntin.duration import LONGEST, Duration, parse_duration
 from muntin.errors import QueryError
+
+LONGEST_ID = 200
+"""How many characters the id of a window may have."""
 
 Length = int | str | timedelta
 """A length of time as users write it: text, timedelta, or an int in plain units, which only planning takes."""
@@ -136,9 +140,20 @@ def check_flag(name: str, value: object, id: str | None) -> None:
 
 
 def check_id(id: object) -> None:
-    """Refuse an id that is no text."""
-    if id is not None and not (isinstance(id, str) and id):
+    r"""Refuse an id that is no text, or one that no line of a log or a table has room for.
+
+    >>> check_id("a\nb")
+    Traceback (most recent call last):
+    muntin.errors.QueryError: window id 'a\nb' has the character '\n'. Use characters that can be written in a line.
+    """
+    if id is None:
+        return
+    if not (isinstance(id, str) and id):
         raise QueryError(f"window id {id!r} is not a text. Use a non-empty string.")
+    if len(id) > LONGEST_ID:
+        raise QueryError(f"window id {id[:20] + '…'!r} has {len(id):,} characters. Use at most {LONGEST_ID}.")
+    if unfit := next((character for character in id if category(character) in ("Cc", "Cs")), None):
+        raise QueryError(f"window id {id!r} has the character {unfit!r}. Use characters that can be written in a line.")
 
 
 def of_window(id: str | None) -> str:

@@ -55,7 +55,7 @@ def parse_windows(text: str) -> tuple[Window, ...]:
     windows = tuple(map(parse_window, texts))
     bare = [part for part, window in zip(texts, windows, strict=True) if not window.is_timed]
     if bare and len(bare) < len(texts):
-        timed = next(part for part in texts if part not in bare)
+        timed = next(part for part, window in zip(texts, windows, strict=True) if window.is_timed)
         unit = re.findall(r"\d\s*([^\W\d_]+)", timed)[-1].lower()
         remedy = re.sub(r"\d+", rf"\g<0> {unit}", bare[0])
         raise QueryError(f"{bare[0]!r} in {text!r} has no unit of time. Write {remedy!r}, or no units at all.")

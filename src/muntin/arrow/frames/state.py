@@ -29,11 +29,11 @@ from muntin.arrow.state.bucket import News, Outcome, Store, changed, taken
 from muntin.arrow.state.head import Head, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Term
+from muntin.change_files import removal
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.fingerprint import Fingerprint
 from muntin.kernels.protocol import Longs
-from muntin.registry import removal
 from muntin.window import LastTime
 
 ROWS = 500_000

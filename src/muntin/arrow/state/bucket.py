@@ -24,12 +24,14 @@ from muntin.arrow.state.emit import Emission, along_forest
 from muntin.arrow.state.head import Head, Job, Segment
 from muntin.arrow.state.packing import pack, unpack
 from muntin.arrow.state.terms import Term, any_open, kept
+from muntin.change_files import far_error, file_of, removal
 from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
+from muntin.numbering import Stretches, advance, is_within
 from muntin.plan.slicing.grids import Grid, lies_on
-from muntin.registry import REPORTS, removal
+from muntin.registry import REPORTS
 from muntin.window import Window
 
 ROWS = 500_000
@@ -246,15 +248,15 @@ def changed(head: Head, changes: Iterable[Change], watermark: int) -> tuple[Term
 
 def _fresh(head: Head, changes: Iterable[Change]) -> Iterable[Change]:
     news = {change.version: change for change in changes}
-    return (change for version, change in news.items() if version > head.newest or version in head.missing)
+    return (change for version, change in news.items() if version > head.newest or is_within(version, head.missing))
 
 
-def taken(head: Head, changes: Iterable[Change]) -> tuple[int, tuple[int, ...]]:
-    """Give the newest change that has come, and older ones that have not."""
-    come = {change.version for change in changes}
-    newest = max(come | {head.newest})
-    expected = (*head.missing, *range(head.newest + 1, newest))
-    return newest, tuple(version for version in expected if version not in come)
+def taken(head: Head, changes: Iterable[Change]) -> tuple[int, Stretches]:
+    """Return the newest change that has come, and older ones that have not; refuse one that no registry has given."""
+    newest, missing, far = advance(head.newest, head.missing, (change.version for change in changes))
+    if far:
+        raise far_error(file_of(far[0]))
+    return newest, missing
 
 
 def _check_kinds(terms: Iterable[Term]) -> None:

@@ -11,6 +11,7 @@ from muntin.arrow.state.terms import Term
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, check_same
 from muntin.formats import check_format
+from muntin.numbering import Stretches, plain_stretches, read_stretches
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Head:
     """The number of the next segment."""
     newest: int = 0
     """The newest change of the registry that has come."""
-    missing: tuple[int, ...] = ()
+    missing: Stretches = ()
     """Older changes that have not come yet: where a file system shows files late."""
     latest_rows: int = 0
     """How many slices there were when those that later ones stand for had last been left out, where that is done."""
@@ -63,7 +64,11 @@ class Head:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         if not self.latest_rows:  # other states are written as before
             del plain["latest_rows"]
-        own = {"fingerprint": self.fingerprint.to_dict(), "terms": [term.to_dict() for term in self.terms]}
+        own = {
+            "fingerprint": self.fingerprint.to_dict(),
+            "terms": [term.to_dict() for term in self.terms],
+            "missing": plain_stretches(self.missing),
+        }
         return json.dumps(plain | own)
 
     @staticmethod
@@ -75,7 +80,7 @@ class Head:
             "fingerprint": Fingerprint.from_dict(told["fingerprint"]),
             "terms": tuple(map(Term.from_dict, told["terms"])),
             "segments": tuple(Segment(*segment) for segment in told["segments"]),
-            "missing": tuple(told["missing"]),
+            "missing": read_stretches(told["missing"]),
         }
         return Head(**(told | own))
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from muntin.cli.failures import all_errors_as_messages
-from muntin.cli.plans import FORMATS
+from muntin.cli.plans import FORMATS, print_form
 from muntin.cli.queries.logs import logged
 from muntin.cli.queries.options import Explain, Run, asked_options, run_options
 
@@ -48,4 +48,4 @@ def explain_command(**given: Any) -> None:
 
             print_plan(Console(), told)
         else:
-            click.echo(told)
+            print_form(told, asked.form)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
 from muntin import paths
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 
 Format = Literal["parquet", "csv", "json", "delta", "kafka"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
-RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy")
+RESERVED = ("spark", "dialect", "boundaries", "watermark", "strategy", "tables")
 """Names that mt.sql takes for something else."""
 
 _SUFFIXES: Mapping[str, Format] = {
@@ -35,7 +36,7 @@ class Source:
 
     name: str
     format: Format
-    path: str
+    path: str = field(repr=False)
     """A path as Spark takes it; of Kafka, the topic."""
     schema: str | None = None
     """The columns, as in CREATE TABLE; None where the files tell them."""
@@ -43,6 +44,8 @@ class Source:
     """Of Kafka, the brokers."""
     folder: Path | None = None
     """The file or folder, where it is on this machine."""
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Of Kafka, how Spark reads the topic; passwords may be among them."""
 
 
 def sources(
@@ -73,8 +76,8 @@ def _named(option: str, values: Iterable[str]) -> dict[str, str]:
     named: dict[str, str] = {}
     for text in values:
         name, sign, value = (part.strip() for part in text.partition("="))
-        if not (name and sign and value):
-            raise QueryError(f"{option} {text!r} is not NAME=VALUE. Write {option} events=VALUE.")
+        if not (name and sign and value) or "://" in name:
+            raise QueryError(f"{option} {hide_user_info(text)!r} is not NAME=VALUE. Write {option} events=VALUE.")
         if name in named:
             raise QueryError(f"{option} gives {name!r} twice. Give every name once.")
         named[name] = value
@@ -106,7 +109,12 @@ def _source(name: str, place: str, form: str | None, schema: str | None, *, stre
 
 def _topic(name: str, place: str, schema: str | None) -> Source:
     if not (parts := _KAFKA.fullmatch(place)):
-        raise QueryError(f"input {name!r}: {place!r} is not a topic. Write kafka://HOST:PORT/TOPIC.")
+        raise QueryError(f"input {name!r}: {hide_user_info(place)!r} is not a topic. Write kafka://HOST:PORT/TOPIC.")
+    if "@" in parts["servers"]:
+        raise QueryError(
+            f"input {name!r}: {hide_user_info(place)!r} has a user, which Kafka's addresses do not have. Write "
+            "kafka.sasl.jaas.config into a file, and add --input-options-file PATH."
+        )
     return Source(name, "kafka", parts["topic"], schema, parts["servers"])
 
 
@@ -134,7 +142,8 @@ def _known(name: str, place: str, form: str | None) -> Format:
         if form == known:
             return known
     raise QueryError(
-        f"input {name!r}: {place} does not show its format. Add --input-format {name}=parquet, csv, json or delta."
+        f"input {name!r}: {hide_user_info(place)} does not show its format. "
+        f"Add --input-format {name}=parquet, csv, json or delta."
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from muntin.errors import MuntinWarning
+from muntin.safe_text import escape_controls, hide_user_info
 
 _LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 """What Muntin logs, by how often -v was given."""
@@ -27,7 +28,7 @@ def screen() -> Console:
 def logged(verbosity: int) -> Iterator[None]:
     """Send what Muntin logs and warns of to standard error, meanwhile."""
     handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_SafeFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logger = logging.getLogger("muntin")
     level = logger.level
     logger.addHandler(handler)
@@ -44,5 +45,13 @@ def logged(verbosity: int) -> Iterator[None]:
         logger.setLevel(level)
 
 
+class _SafeFormatter(logging.Formatter):
+    """Writes records, and the errors in them, as texts that are fit for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record."""
+        return escape_controls(hide_user_info(super().format(record)), keep="\n\t")
+
+
 def _shown(message: Warning | str, *_: Any) -> None:
-    sys.stderr.write(f"Warning: {message}\n")
+    sys.stderr.write(f"Warning: {escape_controls(hide_user_info(str(message)), keep=chr(10))}\n")

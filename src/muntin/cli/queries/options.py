@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import click
 
+from muntin.choices import TableScope
 from muntin.duration import parse_duration
 from muntin.errors import QueryError
 from muntin.sqltext.statement import Boundaries, Dialect
@@ -20,15 +21,19 @@ class Asked:
     """What is common to both commands: the statements, their inputs, and the Spark that reads them."""
 
     file: str
-    inputs: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = field(default=(), repr=False)
     input_formats: tuple[str, ...] = ()
+    input_options: tuple[str, ...] = field(default=(), repr=False)
+    input_options_files: tuple[str, ...] = ()
     schemas: tuple[str, ...] = ()
     stream: bool = False
     dialect: Dialect | None = None
     boundaries: Boundaries | None = None
     watermark: str | None = None
+    tables: TableScope | None = None
     master: str | None = None
-    conf: tuple[str, ...] = ()
+    conf: tuple[str, ...] = field(default=(), repr=False)
+    conf_files: tuple[str, ...] = ()
     verbose: int = 0
     debug: bool = False
 
@@ -37,11 +42,11 @@ class Asked:
 class Run(Asked):
     """What muntin run is asked for."""
 
-    output: str | None = None
+    output: str | None = field(default=None, repr=False)
     form: ResultFormat | None = None
     rows: int = 20
     overwrite: bool = False
-    checkpoint: str | None = None
+    checkpoint: str | None = field(default=None, repr=False)
     trigger: str | None = None
     explain: bool = False
 
@@ -80,6 +85,20 @@ asked_options = _stacked(
         help="parquet, csv, json or delta, if the file names do not show it.",
     ),
     click.option(
+        "--input-option",
+        "input_options",
+        multiple=True,
+        metavar="[NAME=]KEY=VALUE",
+        help="How a topic is read, such as kafka.security.protocol=SASL_SSL. Without NAME, for all topics.",
+    ),
+    click.option(
+        "--input-options-file",
+        "input_options_files",
+        multiple=True,
+        metavar="[NAME=]PATH",
+        help="A file of such options, one in a line: the place for passwords.",
+    ),
+    click.option(
         "--schema",
         "schemas",
         multiple=True,
@@ -98,8 +117,21 @@ asked_options = _stacked(
         help="Which end belongs to a window.  [default: (] in Azure's dialect, else [)]",
     ),
     click.option("--watermark", metavar="LENGTH", help="How late rows of a stream may be, such as '10 minutes'."),
+    click.option(
+        "--tables",
+        type=click.Choice(get_args(TableScope)),
+        help="Tables that the SQL may read: only the inputs, or whatever Spark can, catalogs and paths included.  "
+        "[default: given if there is an input and --conf sets no catalog]",
+    ),
     click.option("--master", metavar="URL", help="Spark's master.  [default: all cores of this machine]"),
     click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark. Repeat it for several."),
+    click.option(
+        "--conf-file",
+        "conf_files",
+        multiple=True,
+        metavar="PATH",
+        help="A file of such settings, one in a line: the place for passwords. --conf replaces what it says.",
+    ),
     click.option("-v", "--verbose", count=True, help="Log each step; -vv logs more, and shows Spark's own log."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )

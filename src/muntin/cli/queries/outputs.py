@@ -6,12 +6,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from muntin.errors import QueryError
 from muntin.files import Files, LocalFiles
 from muntin.paths import StrPath, is_remote, place_of
+from muntin.safe_text import hide_user_info
 
 CHECKPOINT = "_checkpoint"
 """Where a stream keeps how far it is, if nothing else is said: a folder beside those of its statements."""
@@ -34,10 +35,10 @@ _RESULT = re.compile(rf"part-.*|_SUCCESS|_temporary|_delta_log|{QUERY}|{SCHEMAS}
 class Outputs:
     """The folder of every statement, and of a stream its checkpoint."""
 
-    folders: Mapping[str, str]
+    folders: Mapping[str, str] = field(repr=False)
     """Absolute paths, or URLs of another file system."""
-    checkpoint: str | None = None
-    outdated: tuple[str, ...] = ()
+    checkpoint: str | None = field(default=None, repr=False)
+    outdated: tuple[str, ...] = field(default=(), repr=False)
     """Folders of an earlier run, which --overwrite gives up."""
     files: Files = _HERE
     """What reads and writes them."""
@@ -79,7 +80,7 @@ def stream_outputs(
     if overwrite:
         if query and kept != own:
             raise QueryError(
-                f"checkpoint {kept} continues a stream, and --overwrite begins anew. "
+                f"checkpoint {hide_user_info(kept)} continues a stream, and --overwrite begins anew. "
                 "Remove the checkpoint, or leave out --overwrite."
             )
         query = ""
@@ -128,7 +129,8 @@ def _folders(output: StrPath, names: Iterable[str], inputs: Iterable[StrPath]) -
         for input in inputs:
             one, other = _steps(place), _steps(input)
             if one[: len(other)] == other[: len(one)]:
-                raise QueryError(f"output {place} is where input {input} is read from. Choose another folder.")
+                shown, read = hide_user_info(place), hide_user_info(os.fspath(input))
+                raise QueryError(f"output {shown} is where input {read} is read from. Choose another folder.")
     return folders
 
 
@@ -149,14 +151,15 @@ def _outdated(files: Files, folders: Iterable[str], *, overwrite: bool) -> Itera
     for place in folders:
         if not files.exists(place):
             continue
+        shown = hide_user_info(place)
         if Path(place).is_file():
-            raise QueryError(f"output {place} is a file. Move it, or choose another --output.")
+            raise QueryError(f"output {shown} is a file. Move it, or choose another --output.")
         inner = list(files.list(place))
         if inner and not overwrite:
-            raise QueryError(f"output {place} exists. Choose another --output, or replace it with --overwrite.")
+            raise QueryError(f"output {shown} exists. Choose another --output, or replace it with --overwrite.")
         if foreign := [name for name in inner if not _RESULT.fullmatch(name)]:
             raise QueryError(
-                f"output {place} holds {foreign[0]!r}, which is not a result of muntin run, so --overwrite "
+                f"output {shown} holds {foreign[0]!r}, which is not a result of muntin run, so --overwrite "
                 "leaves the folder alone. Choose another --output, or remove the folder yourself."
             )
         yield place
@@ -170,6 +173,7 @@ def _continues(files: Files, name: str, place: str, checkpoint: str, query: str)
     owner = files.read(f"{place}/{QUERY}").strip() if QUERY in inner else ""
     if owner != query:
         raise QueryError(
-            f"output {place} of {name!r} was not written by the stream that checkpoint {checkpoint} continues. "
+            f"output {hide_user_info(place)} of {name!r} was not written by the stream that checkpoint "
+            f"{hide_user_info(checkpoint)} continues. "
             "Choose another --output, or another --checkpoint."
         )

@@ -12,6 +12,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
+from muntin.safe_text import escape_controls
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -30,11 +32,11 @@ class Steps:
 
     def now(self, text: str) -> None:
         """Say what is done from here on."""
-        self._bar.reset(self._task, total=None, description=escape(text), tasks="")
+        self._bar.reset(self._task, total=None, description=escape(escape_controls(text)), tasks="")
 
     def say(self, text: str) -> None:
         """Say how far the same step is."""
-        self._bar.update(self._task, description=escape(text))
+        self._bar.update(self._task, description=escape(escape_controls(text)))
 
     def watch(self, spark: SparkSession) -> None:
         """Show the tasks of the stages that are running."""

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from muntin.cli.queries.inputs import Source
 from muntin.errors import QueryError
+from muntin.safe_text import hide_secrets, safe_cause, secret_values
 from muntin.sentences import sentence_of
 
 log = logging.getLogger(__name__)
@@ -73,7 +74,8 @@ def _files(spark: SparkSession, source: Source, *, stream: bool) -> DataFrame:
 def _topic(spark: SparkSession, source: Source, *, stream: bool) -> DataFrame:
     """Read a topic from its begin; with a schema, the values are JSON of those columns."""
     reader = spark.readStream if stream else spark.read
-    options = {"kafka.bootstrap.servers": source.servers, "subscribe": source.path, "startingOffsets": "earliest"}
+    options = {"startingOffsets": "earliest"} | dict(source.options)
+    options |= {"kafka.bootstrap.servers": source.servers, "subscribe": source.path}
     messages = reader.format("kafka").options(**options).load()
     text = F.col("value").cast("string")
     if source.schema is None:
@@ -85,12 +87,14 @@ def _topic(spark: SparkSession, source: Source, *, stream: bool) -> DataFrame:
 @contextmanager
 def _explained(source: Source) -> Iterator[None]:
     """Say which input cannot be read, and what is missing."""
+    secrets = tuple(secret_values(source.options))
     try:
         yield
     except (PySparkException, Py4JError) as error:
         if _NO_JARS.search(str(error)):
-            raise QueryError(f"input {source.name!r}: {_missing(source.format)}") from error
-        raise QueryError(f"input {source.name!r} cannot be read: {sentence_of(error)}") from error
+            raise QueryError(f"input {source.name!r}: {_missing(source.format)}") from safe_cause(error)
+        text = hide_secrets(sentence_of(error), secrets)
+        raise QueryError(f"input {source.name!r} cannot be read: {text}") from safe_cause(error, secrets)
 
 
 def _missing(form: str) -> str:

@@ -25,6 +25,7 @@ from muntin.cli.terminal import Rows, first_rows, print_plan, show
 from muntin.errors import QueryError, UnsupportedError
 from muntin.files import Files, LocalFiles
 from muntin.paths import is_remote, place_of, url
+from muntin.safe_text import hide_user_info
 from muntin.spark.hadoop import HadoopFiles
 from muntin.spark.statements.run import statement_results
 
@@ -73,7 +74,8 @@ def _is_elsewhere(asked: Run) -> bool:
     output = asked.output is not None and is_remote(asked.output)
     if asked.output and asked.checkpoint and output != is_remote(asked.checkpoint):
         raise QueryError(
-            f"output {asked.output!r} is on another file system than checkpoint {asked.checkpoint!r}. "
+            f"output {hide_user_info(asked.output)!r} is on another file system than checkpoint "
+            f"{hide_user_info(asked.checkpoint)!r}. "
             "Give both on one, or leave out --checkpoint."
         )
     return output

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muntin.cli.failures import FAILED, told
+from muntin.cli.queries.settings_files import read_settings
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,17 +24,20 @@ LEVELS = ("ERROR", "WARN", "INFO")
 """What Spark logs, by how often -v was given."""
 
 
-def settings(conf: Iterable[str]) -> dict[str, str]:
-    """Take --conf KEY=VALUE apart.
+def settings(conf: Iterable[str], files: Iterable[str] = ()) -> dict[str, str]:
+    """Take --conf KEY=VALUE apart; it goes before what --conf-file says.
 
     >>> settings(["spark.driver.memory=4g", "spark.driver.extraJavaOptions=-Da=b"])
     {'spark.driver.memory': '4g', 'spark.driver.extraJavaOptions': '-Da=b'}
     """
-    given = {}
+    given: dict[str, str] = {}
+    for file in files:
+        given |= read_settings(file, "--conf-file")
     for text in conf:
         key, sign, value = text.partition("=")
         if not (key.strip() and sign):
-            raise QueryError(f"--conf {text!r} is not KEY=VALUE. Write --conf spark.driver.memory=4g.")
+            named = re.split(r"[=:\s]", text, maxsplit=1)[0]  # what follows may be a password
+            raise QueryError(f"--conf {named!r} is not KEY=VALUE. Write --conf spark.driver.memory=4g.")
         given[key.strip()] = value.strip()
     return given
 
@@ -41,7 +46,8 @@ def checked_master(master: str | None) -> str | None:
     """Refuse what is no address of a master, before Spark starts."""
     if master is not None and not _MASTER.fullmatch(master):
         raise QueryError(
-            f"--master {master!r} is not a Spark master. Write local[4], spark://HOST:PORT, k8s://… or yarn."
+            f"--master {hide_user_info(master)!r} is not a Spark master. "
+            "Write local[4], spark://HOST:PORT, k8s://… or yarn."
         )
     return master
 

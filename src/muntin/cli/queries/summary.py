@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from muntin.plan.sharing import SharingPlan
+from muntin.safe_text import escape_controls, hide_user_info
 
 if TYPE_CHECKING:
     from muntin.cli.queries.streaming import Tally
@@ -29,7 +30,7 @@ class Written:
 
     name: str
     rows: int
-    place: str
+    place: str = field(repr=False)
 
 
 def written_table(results: Iterable[Written]) -> RenderableType:
@@ -39,7 +40,7 @@ def written_table(results: Iterable[Written]) -> RenderableType:
     table.add_column("rows", justify="right", no_wrap=True)
     table.add_column("folder", overflow="fold")
     for one in results:
-        table.add_row(Text(one.name), f"{one.rows:,}", Text(_short(one.place)))
+        table.add_row(_text(one.name), f"{one.rows:,}", _text(_short(one.place)))
     return table
 
 
@@ -64,7 +65,7 @@ def in_short(plan: SqlPlan) -> RenderableType:
     lines += [f"{plain.name} as plain Spark{f': {plain.reason}' if plain.reason else ''}" for plain in plan.plain]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"… and {len(lines) - MOST_LINES} more lines; --explain prints the whole plan"]
-    return Padding(Group(*(Text(line, style="dim") for line in lines)), (0, 0, 0, 2), expand=False)
+    return Padding(Group(*(_text(line, "dim") for line in lines)), (0, 0, 0, 2), expand=False)
 
 
 def _shared(shared: SharedPlan) -> Iterator[str]:
@@ -80,6 +81,11 @@ def _shared(shared: SharedPlan) -> Iterator[str]:
             f"estimated {plan.cost / 1e6:.2f} core-seconds instead of {plan.alone / 1e6:.2f} one by one: "
             f"{plan.alone / plan.cost:.1f} times cheaper"
         )
+
+
+def _text(text: str, style: str = "") -> Text:
+    """Write what may have names of any characters in it."""
+    return Text(escape_controls(hide_user_info(text)), style=style)
 
 
 def _statements(count: int) -> str:

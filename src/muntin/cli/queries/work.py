@@ -7,15 +7,17 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from muntin.choices import TableScope
 from muntin.cli.plans import FORMATS
 from muntin.cli.queries import logs, sessions
 from muntin.cli.queries.inputs import Source, sources
 from muntin.cli.queries.options import Asked, Explain
 from muntin.cli.queries.progress import Steps, steps
+from muntin.cli.queries.topic_options import with_options
 from muntin.errors import QueryError
 from muntin.sqltext.reading import read_for_spark
 from muntin.sqltext.statement import Statement
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _BY_KEYWORD = re.compile(r"Give it by keyword, as in (.*?)=df")
+_SCOPE = re.compile(r"tables='(given|catalog)'")
+_CATALOG = "spark.sql.catalog"
+"""What settings of catalogs begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +41,20 @@ class Job:
     text: str
     statements: tuple[Statement, ...]
     sources: tuple[Source, ...]
-    config: Mapping[str, str]
+    config: Mapping[str, str] = field(repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the statements."""
         return tuple(statement.name for statement in self.statements)
+
+    @property
+    def tables(self) -> TableScope:
+        """Which tables the statements may read: by default the inputs, unless there is none or a catalog is set."""
+        if self.asked.tables is not None:
+            return self.asked.tables
+        has_catalog = any(key.startswith(_CATALOG) for key in self.config)
+        return "given" if self.sources and not has_catalog else "catalog"
 
     def arguments(self, spark: SparkSession) -> dict[str, Any]:
         """Give what mt.sql and mt.explain_sql are called with."""
@@ -49,7 +62,7 @@ class Job:
 
         asked = self.asked
         said = {"dialect": asked.dialect, "boundaries": asked.boundaries, "watermark": asked.watermark}
-        return {"spark": spark, **said, **frames(spark, self.sources, stream=asked.stream)}
+        return {"spark": spark, "tables": self.tables, **said, **frames(spark, self.sources, stream=asked.stream)}
 
 
 def prepared(asked: Asked) -> Job:
@@ -58,8 +71,9 @@ def prepared(asked: Asked) -> Job:
     statements = read_for_spark(text, asked.dialect, asked.boundaries)
     log.info("%d statements: %s", len(statements), ", ".join(statement.name for statement in statements))
     inputs = sources(asked.inputs, asked.input_formats, asked.schemas, stream=asked.stream)
+    inputs = with_options(inputs, asked.input_options, asked.input_options_files)
     sessions.checked_master(asked.master)
-    return Job(asked, text, statements, inputs, sessions.settings(asked.conf))
+    return Job(asked, text, statements, inputs, sessions.settings(asked.conf, asked.conf_files))
 
 
 def text_of(file: str) -> str:
@@ -80,7 +94,8 @@ def in_words_of_the_command_line() -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        if (text := _BY_KEYWORD.sub(r"Give it as --input \1=PATH", str(error))) == str(error):
+        text = _SCOPE.sub(r"--tables \1", _BY_KEYWORD.sub(r"Give it as --input \1=PATH", str(error)))
+        if text == str(error):
             raise
         raise QueryError(text) from error
 

@@ -12,6 +12,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 from muntin.cli.queries.outputs import BATCH, QUERY
 from muntin.files import Files
 from muntin.paths import url
+from muntin.safe_text import hide_user_info
 from muntin.spark.stream.batch_schemas import BatchSchema, SchemaLog, check_successor
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ def write(frame: DataFrame, place: str, form: FileFormat, files: Files) -> int:
         files.move(unfinished, place)
     finally:
         files.remove(unfinished)
-    log.info("%s: %d rows", place, rows)
+    log.info("%s: %d rows", hide_user_info(place), rows)
     return rows
 
 
@@ -62,7 +63,7 @@ class FolderSink:
         """Refuse a micro-batch whose columns have other names than before: readers would take them for others."""
         schemas = SchemaLog(self.files, self.place)
         if older := schemas.at(batch - 1):
-            check_successor(f"output {self.place}", older, schema)
+            check_successor(f"output {hide_user_info(self.place)}", older, schema)
         schemas.put(batch, schema)
 
     def _claim(self, frame: DataFrame) -> None:

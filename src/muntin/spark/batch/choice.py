@@ -27,6 +27,9 @@ from muntin.window import Window
 MOST_HELD = 10_000_000
 """Rows of one key and chunk of time that kernels which read ranges of rows may hold, about 100 bytes each."""
 
+MANY_COPIES = 1_000
+"""Instances of a row from which on Spark's own window, which plans each of them, takes seconds to plan."""
+
 
 def plan_batch(
     source: Source, strategy: str, statistics: Statistics | None, windows: tuple[Window, ...] | None = None
@@ -47,12 +50,15 @@ def plan_batch(
         statistics = assumed if _is_only_way(strategy, able.values()) else measure(events)
     prices = session_prices(events.frame)
     halo = max(window.halo for window in windows)
+    copies = max(window.instances_of_a_row for window in windows)
 
     def bundling(asked: tuple[Aggregate, ...]) -> Bundle:
         bundled = source.only(asked)
         shapes = frozenset.intersection(*(able[one] for one in asked))
         if strategy != "ranges_kernel" and read.isdisjoint(asked):  # windows read one another more cheaply than rows
             shapes -= {Shape.RANGES_KERNEL}
+        if strategy != "independent" and copies > MANY_COPIES:
+            shapes -= {Shape.INDEPENDENT}
         if strategy == "auto" and statistics.rate * (chunk_length(halo, statistics) + halo) > MOST_HELD:
             shapes -= {Shape.RANGES_KERNEL}
         return Bundle(bundled.query.aggregates, work_of(bundled.events, statistics, prices), shapes)

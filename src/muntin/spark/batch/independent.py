@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from muntin import names
+from muntin.errors import QueryError
 from muntin.spark.batch.native import plain
 from muntin.spark.input.source import Source, literal
 from muntin.window import Session, Window
+
+MOST_PLAIN = 50_000
+"""Instances of a row that Spark's own window is asked for: it plans each of them, at some milliseconds."""
+
+
+def check_plain(windows: Iterable[Window]) -> None:
+    """Refuse windows that Spark's own window would take minutes or all memory to plan."""
+    for window in windows:
+        if window.instances_of_a_row > MOST_PLAIN:
+            raise QueryError(
+                f"window {window.label!r} puts a row into {window.instances_of_a_row:,} instances, and Spark's own "
+                f"window, which plans each of them, is for at most {MOST_PLAIN:,}. Use a longer slide, or mt.aggregate "
+                "with another strategy than 'independent'."
+            )
 
 
 def independent(source: Source, windows: tuple[Window, ...]) -> DataFrame:
@@ -44,6 +60,7 @@ def spark_window(time: str, window: Window) -> Column:
 
 
 def _window(time: str, window: Window) -> str:
+    check_plain([window])
     lengths = ", ".join(f"'{length} microseconds'" for length in window.period)
     return f"window({time}, {lengths})"
 

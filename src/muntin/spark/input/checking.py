@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from typing import Any
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from muntin import names
 from muntin.aggregates import Aggregate
-from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.expressions import Expression
 from muntin.query import repeated
 from muntin.sentences import sentence_of
-from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.input.time_column import conversion
-from muntin.window import MOST_INSTANCES, AnyWindow, Window, check_instances
+from muntin.window import MOST_INSTANCES, AnyWindow, check_instances
 
 INSTANCES = "spark.muntin.mostInstances"
 """The setting of a session that allows windows more instances."""
@@ -77,36 +74,17 @@ def is_set(df: DataFrame, name: str, default: str) -> bool:
     return str(df.sparkSession.conf.get(name, default)).casefold() == "true"
 
 
-def check_lengths(windows: Iterable[AnyWindow]) -> None:
-    """Refuse windows longer than the time that Spark knows."""
-    for window in windows:
-        for name, length in _lengths(window).items():
-            if length > LONGEST_WINDOW:
-                raise QueryError(
-                    f"{name} {length} of window {window.label!r} is longer than the time that Spark knows. "
-                    "Use at most 3660000 days."
-                )
-
-
-def check_ceiling(df: DataFrame, windows: Iterable[AnyWindow]) -> None:
+def check_ceiling(spark: SparkSession, windows: Iterable[AnyWindow]) -> None:
     """Refuse windows that put a row into more instances than the session allows."""
-    check_instances(windows, setting(df, INSTANCES, MOST_INSTANCES), f"spark.conf.set({INSTANCES!r}, …)")
+    check_instances(windows, setting(spark, INSTANCES, MOST_INSTANCES), f"spark.conf.set({INSTANCES!r}, …)")
 
 
-def setting(df: DataFrame, name: str, default: int) -> int:
+def setting(spark: SparkSession, name: str, default: int) -> int:
     """Return a number that a session sets."""
-    given = df.sparkSession.conf.get(name, str(default)) or ""
+    given = spark.conf.get(name, str(default)) or ""
     if not given.isdecimal():
         raise QueryError(f"{name} is {given!r} in this session. Set it to a whole number, such as {default}.")
     return int(given)
-
-
-def _lengths(window: AnyWindow) -> dict[str, Duration]:
-    """Give the lengths of time of a window; an offset of a periodic one may be longer than its range."""
-    if isinstance(window, Window):
-        return {"range": Duration(window.longest)}
-    named = {part.name: getattr(window, part.name) for part in fields(window)}
-    return {name: length for name, length in named.items() if isinstance(length, Duration)}
 
 
 def check_time(df: DataFrame, time: Expression, given: T.DataType) -> bool:

@@ -12,9 +12,6 @@ from pyspark.sql import types as T
 from muntin import names
 from muntin.spark.input.parts import Part, Recipe, Step
 
-LONGEST_WINDOW = 10_000 * 366 * 86_400_000_000
-"""Ten thousand years: what Spark's timestamps span, and short enough that no sum of two leaves 64 bits."""
-
 
 class NamedPart(NamedTuple):
     """A part and the safe names of its columns."""

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -32,8 +32,8 @@ class FileSource:
 
     format: str
     schema: T.StructType
-    options: dict[str, str]
-    paths: tuple[str, ...]
+    options: dict[str, str] = field(repr=False)  # a reader may be given passwords
+    paths: tuple[str, ...] = field(repr=False)
 
     @property
     def per_trigger(self) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 
 _REMEDIES = {
     "pandas": "Use spark.createDataFrame(df), with spark = mt.session() or your own session.",
@@ -29,7 +30,7 @@ def check_frame(df: Any, role: str = "df") -> None:
     if isinstance(df, DataFrame):
         return
     if isinstance(df, str | PurePath):
-        path = str(df)
+        path = hide_user_info(str(df))
         kind = "text" if isinstance(df, str) else "path"
         raise QueryError(f"{role} is the {kind} {path!r}, not a Spark DataFrame. Use spark.read.parquet({path!r}).")
     if df is None:

@@ -24,7 +24,6 @@ from muntin.spark.input.checking import (
     check_ceiling,
     check_expressions,
     check_keys,
-    check_lengths,
     check_names,
     check_time,
     column_of,
@@ -40,6 +39,7 @@ from muntin.spark.input.recipes import recipe
 from muntin.spark.input.reducing import reducer_of
 from muntin.spark.input.source import Source, micros
 from muntin.spark.input.watching import placed, watching
+from muntin.window import check_lengths
 
 
 def prepare(
@@ -57,7 +57,7 @@ def prepare(
     query = Query(time.name, tuple(key.name for key in keys), windows, aggregates)
     check_units(query.windows)
     check_lengths(query.windows)
-    check_ceiling(df, query.windows)
+    check_ceiling(df.sparkSession, query.windows)
     late = (names.LATE_ROW,) if late_rows else ()
     if twice := alike([*query.outputs, *late], folding(df)):
         raise QueryError(f"output names {twice} are the same to Spark. Rename one with .alias(…).")

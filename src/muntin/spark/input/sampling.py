@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from muntin.plan.physical.stream import ASSUMED
 from muntin.plan.statistics import Statistics
+from muntin.safe_text import safe_cause
 from muntin.sentences import sentence_of
 from muntin.spark.input.files import FileSource, file_source, over
 from muntin.spark.input.source import Source
@@ -27,7 +28,7 @@ def sampled(source: Source) -> Statistics:
     except Exception as error:  # of whatever reader, user function or version of Spark
         reason = sentence_of(error)
         log.warning("figures of a stream are assumed, since its files cannot be sampled: %s", reason)
-        log.debug("the error of the sample", exc_info=error)
+        log.debug("the error of the sample", exc_info=safe_cause(error))
         return replace(ASSUMED, source=f"{ASSUMED.source}; its files cannot be sampled: {reason}")
 
 

@@ -13,8 +13,9 @@ from muntin import names
 from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.events import LONGEST_WINDOW, Events
-from muntin.spark.plans import plan_size
+from muntin.spark.input.events import Events
+from muntin.spark.plans import leaf_bytes, plan_size
+from muntin.window import LONGEST_WINDOW
 
 SAMPLE = 4_000
 """Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
@@ -106,8 +107,16 @@ def estimated_rows(frame: DataFrame) -> int:
         return 10_000_000
     if size.rows is not None:
         return min(_MOST, int(size.rows))
-    width = 8 + sum(_width(field.dataType.typeName()) for field in frame.schema)
-    return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / width))
+    return 10_000_000 if size.bytes >= _UNKNOWN else min(_MOST, int(size.bytes / _row_bytes(frame)))
+
+
+def rows_of_leaves(frame: DataFrame) -> float:
+    """Estimate how many rows all that a DataFrame reads would be; unlike in estimated_rows, joins multiply nothing."""
+    return leaf_bytes(frame) / _row_bytes(frame)
+
+
+def _row_bytes(frame: DataFrame) -> int:
+    return 8 + sum(_width(field.dataType.typeName()) for field in frame.schema)
 
 
 def _width(name: str) -> int:

@@ -16,11 +16,11 @@ from muntin.errors import QueryError
 from muntin.pairing import WITHIN, Band, Ranges, output_names, read_ranges
 from muntin.query import RESERVED, Windows, check_units, check_windows, repeated, several
 from muntin.sentences import sentence_of
-from muntin.spark.input.checking import ATOMS, alike, check_lengths, expression, folding
+from muntin.spark.input.checking import ATOMS, alike, expression, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
 from muntin.spark.input.reading import read
-from muntin.window import Length, Window
+from muntin.window import Length, Window, check_lengths
 from muntin.window.kinds import periodic
 
 ROLES = {names.LEFT: "left", names.RIGHT: "right"}

@@ -83,7 +83,7 @@ def join(
     check_most(most_pairs)
     forward = direction == "forward"
     ranges, asked_windows = check_near(within, windows, forward=forward)
-    check_ceiling(left, asked_windows)
+    check_ceiling(left.sparkSession, asked_windows)
     if ranges is not None and aggregates is not None:
         raise QueryError(
             "aggregates are per instance of a window, and within= has none. Use windows=, or group the pairs: "

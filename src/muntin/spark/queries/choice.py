@@ -259,7 +259,7 @@ class Pricing:
         rows = self._looked.statistics(base.keys, {one.where for one in ones}, base.filters if in_rows else ())
         columns = self._under_filters(ones, ones, in_rows=in_rows)
         work = self._work(rows, columns, len(base.keys) + len(base.signatures))
-        groups = grouped(work, _windows(ones), Shape.SLICES_EXPLODE)
+        groups = grouped(work, windows_of(ones), Shape.SLICES_EXPLODE)
         cost = sum(self._slicing(work, group, kept=len(base.units) > 1) for group in groups)
         slices = sum(group.slices for group in groups) / len(groups)
         statistics = []
@@ -305,7 +305,7 @@ class Pricing:
         statistics = self._looked.statistics(ones[0].by, [ones[0].where])
         aggregates = tuple(dict.fromkeys(anonymous(asked) for one in ones for asked in one.aggregates))
         work = self._work(statistics, self._under_filters(ones, ones), len(ones[0].by))
-        for group in grouped(work, _windows(ones), Shape.SOURCE_SLICES_KERNEL):
+        for group in grouped(work, windows_of(ones), Shape.SOURCE_SLICES_KERNEL):
             forest = plan_forest(group.windows, aggregates, statistics)
             cost = work.prices.of(branch_amounts(work, group.windows))
             yield Planned(ones, replace(group, cost=cost, forest=forest, aggregates=aggregates), statistics)
@@ -337,7 +337,7 @@ class Pricing:
     def _planned(self, work: Work, ones: tuple[One, ...]) -> PhysicalPlan:
         asked = tuple(dict.fromkeys(anonymous(aggregate) for one in ones for aggregate in one.aggregates))
         shapes = frozenset.intersection(*(self._shapes[one] for one in asked))
-        return choose(lambda some: Bundle(some, work, shapes), [asked], _windows(ones), "auto")
+        return choose(lambda some: Bundle(some, work, shapes), [asked], windows_of(ones), "auto")
 
 
 def _folds(how: Merge) -> bool:
@@ -351,9 +351,10 @@ def _reading(plan: PhysicalPlan, ones: tuple[One, ...]) -> float:
 
 def own_windows(unit: Unit, group: Group) -> tuple[Window, ...]:
     """Give the windows of a group that a unit asks for."""
-    asked = _windows(unit.ones)
+    asked = windows_of(unit.ones)
     return tuple(window for window in group.windows if window in asked)
 
 
-def _windows(ones: Iterable[One]) -> tuple[Window, ...]:
+def windows_of(ones: Iterable[One]) -> tuple[Window, ...]:
+    """Return the periodic windows of some queries, each once."""
     return tuple(dict.fromkeys(window for one in ones for window in one.query.periodic))

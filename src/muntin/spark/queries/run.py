@@ -19,6 +19,7 @@ from muntin.plan.sharing import Share, SharingPlan
 from muntin.plan.show.shown import Shown
 from muntin.plan.statistics import Statistics
 from muntin.query import Query, QuerySet
+from muntin.spark.batch.ceiling import check_rows_of
 from muntin.spark.batch.choice import plan_batch
 from muntin.spark.batch.evaluate import evaluate_batch
 from muntin.spark.caching import persist_apart
@@ -29,7 +30,7 @@ from muntin.spark.input.statistics import check_known
 from muntin.spark.plans import is_classic
 from muntin.spark.queries.asked import Asked, One, asked_of
 from muntin.spark.queries.branches import Branches
-from muntin.spark.queries.choice import Part, divide, own_windows, told
+from muntin.spark.queries.choice import Part, divide, own_windows, told, windows_of
 from muntin.spark.queries.conditions import Conditions, Projection
 from muntin.spark.queries.fragments import Fragments
 from muntin.spark.queries.results import Results, Stream
@@ -120,6 +121,8 @@ def _checked(df: DataFrame, queries: Queries, strategy: Sharing, statistics: Sta
 
 def _batch(df: DataFrame, asked: Asked, strategy: Sharing, statistics: Statistics | None) -> Results:
     division = divide(asked, strategy, statistics)
+    for part in division.parts:
+        _check_rows(asked, part, division.statistics.rows)
     frames: dict[str, DataFrame] = {}
     kept: list[DataFrame] = []
     plans: list[tuple[Shown, ...]] = []
@@ -128,6 +131,16 @@ def _batch(df: DataFrame, asked: Asked, strategy: Sharing, statistics: Statistic
         frames |= rows
         plans.append(plan)
     return Results(division.plan(plans), {one.name: frames[one.name] for one in asked.ones}, tuple(kept))
+
+
+def _check_rows(asked: Asked, part: Part, read: int) -> None:
+    """Refuse queries whose results would have too many rows; a part that is one query is checked as such."""
+    for branch in part.branches:
+        check_rows_of(asked.frame, branch.group.windows, branch.statistics, read)
+    if part.groups:
+        units = Fragments(asked.only(part.ones), part.in_rows).units
+        for unit, statistics in zip(units, part.statistics, strict=True):
+            check_rows_of(asked.frame, windows_of(unit.ones), statistics, read)
 
 
 def _evaluated(

@@ -17,12 +17,12 @@ from muntin.errors import QueryError, UnsupportedError
 from muntin.query import check_units, repeated, several
 from muntin.sentences import sentence_of
 from muntin.spark.batch.wide import wide_name
-from muntin.spark.input.checking import alike, check_lengths, expression, folding
+from muntin.spark.input.checking import alike, expression, folding
 from muntin.spark.input.columns import Key
 from muntin.spark.input.events import Events
 from muntin.spark.input.parts import Recipe, column
 from muntin.spark.input.reading import read
-from muntin.window import Length, Window, parse_window, parse_windows
+from muntin.window import Length, Window, check_lengths, parse_window, parse_windows
 
 MOST_ROWS = 2**31 - 1
 """The longest frame of rows that Spark takes."""

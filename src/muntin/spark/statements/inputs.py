@@ -36,6 +36,7 @@ class SharedInput:
 
 def shared_input(tables: Tables, input: Input, boundaries: Boundaries, selects: Mapping[str, Select]) -> SharedInput:
     """Read an input once for all SELECTs over it; equal expressions are one, which is how queries share."""
+    tables.check_expressions(dict.fromkeys((input.time, *(text for it in selects.values() for text in it.expressions))))
     rows = tables.query(input.sql)
     frame, time = _with_time(rows, input.time, boundaries)
     expressions = Expressions(spelled(rows))

@@ -13,6 +13,8 @@ from pyspark.sql import DataFrame
 
 from muntin.errors import QueryError, UnsupportedError
 from muntin.plan.sharing import SharingPlan
+from muntin.spark.batch.independent import check_plain
+from muntin.spark.input.checking import check_ceiling
 from muntin.spark.input.origins import ORIGINS
 from muntin.spark.queries.results import Results, Stream
 from muntin.spark.queries.sinks import keyed
@@ -27,6 +29,7 @@ from muntin.spark.statements.stages import Together, named_selects, stages, toge
 from muntin.spark.statements.tables import Tables
 from muntin.sqltext import place_of_name
 from muntin.sqltext.statement import WINDOW, Statement
+from muntin.window import Window
 
 T = TypeVar("T")
 
@@ -119,6 +122,7 @@ class Stage:
 
         What cannot be evaluated is asked of every statement alone. Spark runs those that it is about, if it can.
         """
+        self._check_windows()
         _ = self._analysed  # what Spark refuses comes first
         plain = {it.name: it.reason for it in self.statements if not it.selects} | self._mixed_cases()
         windowed = [merged(statement) for statement in self.statements if statement.name not in plain]
@@ -130,6 +134,15 @@ class Stage:
                 raise
         rest = [statement for statement in windowed if statement.name not in refused]
         return Settled(self._attempted(rest, attempt), plain | refused)
+
+    def _check_windows(self) -> None:
+        """Refuse windows with too many instances, before Spark plans each of them."""
+        for statement in self.statements:
+            windows = [window for select in statement.selects for window in select.windows]
+            with self._pointing(statement):
+                check_ceiling(self.tables.spark, windows)
+                if statement.dialect == "spark":
+                    check_plain(window for window in windows if isinstance(window, Window))
 
     def _mixed_cases(self) -> dict[str, str]:
         """Say which statements have names that differ only by case, where those are two names to the session."""
@@ -231,6 +244,6 @@ class Stage:
         named = (name for name in self.tables.given if place_of_name(text, name, dialect) is not None)
         columns = [column for name in named for column in self.tables.given[name].columns]
         for select in statement.selects:
-            with suppress(AnalysisException):
+            with suppress(AnalysisException, QueryError):
                 columns += self.tables.query(select.input.sql).columns
         return columns

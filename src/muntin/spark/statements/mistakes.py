@@ -78,11 +78,11 @@ class Text:
         (kind, name), *_ = [*_names(error), ("", [""])]
         match kind:
             case "column":
-                message = f"no column {name[-1]!r} in the input.{_meant(name[-1], self.columns())}"
+                message = f"no column {name[-1]!r} in the input.{suggest_name(name[-1], self.columns())}"
             case "table":
                 message = (
-                    f"no table {'.'.join(name)!r}.{_meant(name[-1], self.tables())} "
-                    f"Give it by keyword, as in {_keyword(name[-1])}=df, or add it to Spark's catalog."
+                    f"no table {'.'.join(name)!r}.{suggest_name(name[-1], self.tables())} "
+                    f"Give it by keyword, as in {keyword_of(name[-1])}=df, or add it to Spark's catalog."
                 )
             case "function":
                 message = f"no function {name[-1]!r} in Spark."
@@ -127,12 +127,13 @@ def parts(name: str) -> list[str]:
     return [(part[1] or part[0]).replace("``", "`") for part in _PART.finditer(name)] or [name]
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def suggest_name(name: str, known: Iterable[str]) -> str:
     """Ask whether a name like it was meant, and list those that there are."""
     given = list(dict.fromkeys(known))
     others = ", ".join(map(repr, given[:_LISTED])) + (", …" if len(given) > _LISTED else "")
     return did_you_mean(name, given) + (f" There is {others}." if given else "")
 
 
-def _keyword(name: str) -> str:
+def keyword_of(name: str) -> str:
+    """Return a name that a table can be given by as a keyword."""
     return name if name.isidentifier() else "events"

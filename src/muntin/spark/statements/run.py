@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from muntin.choices import Sharing
+from muntin.choices import Sharing, TableScope
 from muntin.errors import QueryError
 from muntin.spark.statements.evaluation import Options
 from muntin.spark.statements.job import Job
@@ -29,6 +29,7 @@ def sql(
     *,
     watermark: Length | None = None,
     strategy: Sharing = "auto",
+    tables: TableScope = "catalog",
     **sources: DataFrame,
 ) -> Any:
     """Run SQL over windows. Return a DataFrame for one statement, a mapping from names to DataFrames for several.
@@ -44,7 +45,9 @@ def sql(
             Azure's dialect and "[)" in the others.
         watermark: How late the rows of a stream may be, if the stream has no watermark yet.
         strategy: How the statements share their work, as in mt.evaluate.
-        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog.
+        tables: "catalog" reads whatever the session can, files by their paths included; "given" reads only the sources,
+            and refuses functions that call Java or read files.
+        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog, if tables allows that.
 
     Raises:
         QueryError: If the SQL is wrong; the message points to the place.
@@ -59,7 +62,9 @@ def sql(
         coldest.show(3)
         ```
     """
-    results = statement_results(text, spark, dialect, boundaries, watermark=watermark, strategy=strategy, **sources)
+    results = statement_results(
+        text, spark, dialect, boundaries, watermark=watermark, strategy=strategy, tables=tables, **sources
+    )
     return next(iter(results.values())) if len(results) == 1 else results
 
 
@@ -72,11 +77,12 @@ def statement_results(
     *,
     watermark: Length | None = None,
     strategy: Sharing = "auto",
+    tables: TableScope = "catalog",
     **sources: DataFrame,
 ) -> StatementResults:
     """Return the results of all statements with their plan, even if there is only one."""
     with quietly():
-        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).results()
+        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), tables, sources).results()
 
 
 def explain_sql(
@@ -88,6 +94,7 @@ def explain_sql(
     *,
     watermark: Length | None = None,
     strategy: Sharing = "auto",
+    tables: TableScope = "catalog",
     **sources: DataFrame,
 ) -> SqlPlan:
     """Return the plan that mt.sql would run, to print, draw or inspect.
@@ -103,7 +110,9 @@ def explain_sql(
             Azure's dialect and "[)" in the others.
         watermark: How late the rows of a stream may be, if the stream has no watermark yet.
         strategy: How the statements share their work, as in mt.evaluate.
-        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog.
+        tables: "catalog" reads whatever the session can, files by their paths included; "given" reads only the sources,
+            and refuses functions that call Java or read files.
+        sources: The tables: DataFrames by keyword. Other names are looked up in Spark's catalog, if tables allows that.
 
     Example:
         ```python
@@ -112,7 +121,7 @@ def explain_sql(
         ```
     """
     with quietly():
-        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), sources).plan()
+        return _job(text, spark, dialect, boundaries, Options(watermark, strategy), tables, sources).plan()
 
 
 def _job(
@@ -121,8 +130,9 @@ def _job(
     dialect: Dialect | None,
     boundaries: Boundaries | None,
     options: Options,
+    tables: TableScope,
     sources: Mapping[str, Any],
 ) -> Job:
     if not isinstance(text, str):
         raise QueryError(f"SQL was given as {text!r}. Give it as text.")
-    return Job(text, read_for_spark(text, dialect, boundaries), tables_of(spark, sources), options)
+    return Job(text, read_for_spark(text, dialect, boundaries), tables_of(spark, sources, tables), options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,12 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 
-from muntin.errors import QueryError
+from muntin.choices import TableScope, check_choice
+from muntin.errors import QueryError, UnsupportedError
 from muntin.spark.caching import unlike_others
 from muntin.spark.input.checking import alike, folding, quoted
 from muntin.spark.plans import is_classic
+from muntin.spark.statements.reads import GivenOnly
 
 _NAME = r"`(?:[^`]|``)*`|\w+"
 _WHOLE = re.compile(
@@ -31,6 +33,8 @@ class Tables:
     given: Mapping[str, DataFrame] = field(default_factory=dict)
     views: dict[str, DataFrame] = field(default_factory=dict)
     """Temporary views of the DataFrames, under names that nobody else has."""
+    scope: TableScope = "catalog"
+    """Whether texts read what else the session can."""
 
     def with_more(self, others: Mapping[str, DataFrame]) -> Tables:
         """Give the same tables and others, which count less."""
@@ -47,14 +51,27 @@ class Tables:
         if (whole := _WHOLE.fullmatch(sql)) and (frame := self._named(plain_name(whole["table"]))) is not None:
             return frame.alias(plain_name(whole["alias"] or whole["table"]))
         asked = {name: frame for name, frame in self.given.items() if mentions(sql, name)}
-        if not asked:
-            return self.spark.sql(f"(\n{sql}\n)")
-        if all(map(is_classic, asked.values())):
-            steps = (f"{quoted(name)} AS (TABLE {self._view(frame)})" for name, frame in asked.items())
-            return self.spark.sql(f"WITH {', '.join(steps)} (\n{sql}\n)")
+        if not asked or all(map(is_classic, asked.values())):
+            views = {name: self._view(frame) for name, frame in asked.items()}
+            steps = (f"{quoted(name)} AS (TABLE {view})" for name, view in views.items())
+            text = f"WITH {', '.join(steps)} (\n{sql}\n)" if views else f"(\n{sql}\n)"
+            if (reads := self._reads) is not None:
+                reads.check_query(sql, text, views.values())
+            return self.spark.sql(text)
         remote: dict[str, Any] = {f"muntin_{place}": frame for place, frame in enumerate(asked.values())}
         steps = (f"{_escaped(quoted(name))} AS (TABLE {{{view}}})" for name, view in zip(asked, remote, strict=True))
         return self.spark.sql(f"WITH {', '.join(steps)} (\n{_escaped(sql)}\n)", **remote)
+
+    def check_expressions(self, texts: Iterable[str]) -> None:
+        """Refuse expressions that read what texts may not."""
+        if (reads := self._reads) is not None:
+            for text in texts:
+                reads.check_expression(text)
+
+    @cached_property
+    def _reads(self) -> GivenOnly | None:
+        """What texts may read; None where that is all that the session can."""
+        return None if self.scope == "catalog" else GivenOnly(self.spark, tuple(self.given), self._fold)
 
     def release(self) -> None:
         """Drop the temporary views: what was analysed needs them no more."""
@@ -73,6 +90,8 @@ class Tables:
 
     def known(self) -> list[str]:
         """List the names of all tables at hand; those of the catalog in its current database."""
+        if self.scope == "given":
+            return list(self.given)
         tables = (table.name for table in self.spark.catalog.listTables())
         return [*self.given, *(name for name in tables if name not in self.views)]
 
@@ -90,8 +109,9 @@ class Tables:
         return str if self.is_case_sensitive else str.lower
 
 
-def tables_of(spark: SparkSession | None, sources: Mapping[str, Any]) -> Tables:
+def tables_of(spark: SparkSession | None, sources: Mapping[str, Any], scope: TableScope = "catalog") -> Tables:
     """Check the session and the sources; a session that is not given is that of a source, or the active one."""
+    check_choice("tables", scope, TableScope)
     for name, source in sources.items():
         if not isinstance(source, DataFrame):
             raise QueryError(
@@ -110,7 +130,12 @@ def tables_of(spark: SparkSession | None, sources: Mapping[str, Any]) -> Tables:
             raise QueryError(f"source {name!r} is of another Spark session. Use DataFrames of one session.")
     if sources and (twice := alike(sources, folding(next(iter(sources.values()))))):
         raise QueryError(f"sources {twice} are the same to Spark. Rename one.")
-    return Tables(session, dict(sources))
+    if scope == "given" and getattr(session, "_jsparkSession", None) is None:
+        raise UnsupportedError(
+            "tables='given' is not supported on Spark Connect, which shows no plan of a text before it reads. "
+            "Use a session of Spark itself, or a server whose catalog and files nobody else needs."
+        )
+    return Tables(session, dict(sources), scope=scope)
 
 
 def _is_session(given: object) -> bool:

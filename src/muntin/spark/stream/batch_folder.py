@@ -15,6 +15,7 @@ from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.files import Files
 from muntin.paths import StrPath, is_remote, pattern, place_of, url
 from muntin.query import RESERVED
+from muntin.safe_text import hide_user_info
 from muntin.spark.hadoop import files_with
 from muntin.spark.input.checking import quoted
 from muntin.spark.stream.batch_schemas import BatchSchema, SchemaLog, check_successor, listed, newer_names
@@ -41,9 +42,10 @@ class BatchFolder:
 
     def __init__(self, path: StrPath) -> None:
         self.place = place_of(path, "table")
+        self._label = hide_user_info(self.place)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.place!r})"
+        return f"{type(self).__name__}({self._label!r})"
 
     @property
     def path(self) -> Path:
@@ -67,7 +69,7 @@ class BatchFolder:
         marked.parquet(url(self._folder(batch)))
         if keys:
             try:
-                check_unique(self._read(spark, [batch], rows.schema), keys, f"micro-batch {batch} of {self.place}")
+                check_unique(self._read(spark, [batch], rows.schema), keys, f"micro-batch {batch} of {self._label}")
             except QueryError:
                 files.remove(self._folder(batch))
                 raise
@@ -112,13 +114,13 @@ class BatchFolder:
         for schema, batches in parts:
             if unread := [name for name in self._columns(spark, batches).names if name not in schema.columns.names]:
                 raise QueryError(
-                    f"files of folder {self.place} have the column {unread[0]!r}, which is not in their schema, so it "
+                    f"files of folder {self._label} have the column {unread[0]!r}, which is not in their schema, so it "
                     "would be lost. Nothing was removed. Take out the files that the query has not written."
                 )
         before, after = instances.distinct().count(), new.count()
         if before != after:
             raise InternalError(
-                f"folder {self.place} has {before} instances, of which {after} were written again. "
+                f"folder {self._label} has {before} instances, of which {after} were written again. "
                 "Nothing was removed. Please report this."
             )
 
@@ -126,7 +128,7 @@ class BatchFolder:
         """Refuse a micro-batch of another checkpoint than the one that has written what is there."""
         record = f"{self.place}/{QUERY}"
         owner = files.read(record) if files.exists(record) else ""
-        check_owner("folder", self.place, owner, self._newest(files), query, batch)
+        check_owner("folder", self._label, owner, self._newest(files), query, batch)
         if query != owner and query:
             files.make(self.place)
             files.put(record, query)
@@ -140,7 +142,7 @@ class BatchFolder:
                 batches = [number for number in self._batches(files) if number <= newest]
                 older = self._inferred(spark, files, batches, schema.keys)
                 schemas.put(batches[0], older)
-            check_successor(f"folder {self.place}", older, schema)
+            check_successor(f"folder {self._label}", older, schema)
         schemas.put(batch, schema)
 
     def _parts(self, spark: SparkSession, files: Files, batches: Sequence[int], keys: Sequence[str]) -> list[Part]:
@@ -157,7 +159,7 @@ class BatchFolder:
             return [(self._inferred(spark, files, batches, keys or self._no_keys(spark, batches)), tuple(batches))]
         if keys and set(keys) != set(known):
             raise QueryError(
-                f"folder {self.place} has the keys {listed(known)}, and by= makes them {listed(keys)}. Leave by= out."
+                f"folder {self._label} has the keys {listed(known)}, and by= makes them {listed(keys)}. Leave by= out."
             )
         return parts
 
@@ -178,14 +180,14 @@ class BatchFolder:
         every = self._columns(spark, batches)
         if gone := [name for name in (*every.names, *keys) if name not in newest.names]:
             raise QueryError(
-                f"folder {self.place} has no schemas with keys, and its newest micro-batch has no column {gone[0]!r}: "
+                f"folder {self._label} has no schemas with keys, and its newest micro-batch has no column {gone[0]!r}: "
                 "what it is called now is not known. Read the files with spark.read.parquet, and write to another "
                 "folder."
             )
         schema = BatchSchema(T.StructType([every[name] for name in newest.names]), tuple(keys))
         if not files.exists(f"{self.place}/{COMPACTED}"):  # where a compaction was interrupted, rows are there twice
             rows = self._read(spark, batches, schema.columns)
-            check_unique(rows, (*keys, BATCH), f"folder {self.place}")
+            check_unique(rows, (*keys, BATCH), f"folder {self._label}")
         return schema
 
     def _rows(self, spark: SparkSession, parts: Sequence[Part]) -> tuple[DataFrame, tuple[str, ...]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pyspark.sql import types as T
 
 from muntin.errors import QueryError
 from muntin.files import Files
 from muntin.formats import FORMAT, check_format
+from muntin.safe_text import hide_user_info
 from muntin.spark.input.origins import origins_of
 
 SCHEMAS = "_schemas"
@@ -51,7 +52,7 @@ class SchemaLog:
     """The schemas of a folder's micro-batches, each in a file with the number of the first one that has it."""
 
     files: Files
-    place: str
+    place: str = field(repr=False)
 
     def numbers(self) -> list[int]:
         """Return the numbers of the micro-batches from which on there is another schema."""
@@ -64,7 +65,7 @@ class SchemaLog:
         if not numbers:
             return None
         file = self.file(max(numbers))
-        return BatchSchema.from_json(self.files.read(file), file)
+        return BatchSchema.from_json(self.files.read(file), hide_user_info(file))
 
     def put(self, batch: int, schema: BatchSchema) -> None:
         """Record the schema of a micro-batch, unless it is the one that is recorded."""

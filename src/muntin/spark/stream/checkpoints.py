@@ -12,6 +12,7 @@ from muntin import names
 from muntin.arrow.state.head import Head
 from muntin.errors import QueryError
 from muntin.paths import StrPath, place_of, url
+from muntin.safe_text import hide_user_info
 from muntin.spark.hadoop import files_with
 
 _QUOTED = re.compile(r"""[\x00-\x1f"#%<>?\[\\\]^`{|}\x7f\s]""")
@@ -27,14 +28,14 @@ def is_begun(spark: SparkSession, path: StrPath) -> bool:
 def readable(spark: SparkSession, path: StrPath) -> str:
     """Give a checkpoint as Spark reads it; refuse one in which Spark would find nothing."""
     place = place_of(path, "checkpoint")
-    files = files_with(spark, place)
+    files, shown = files_with(spark, place), hide_user_info(place)
     if not files.exists(place):
-        raise QueryError(f"the checkpoint does not exist: there is no folder {place}. Check the path.")
+        raise QueryError(f"the checkpoint does not exist: there is no folder {shown}. Check the path.")
     if not files.exists(f"{place}/metadata"):
-        raise QueryError(f"{place} is no checkpoint of a streaming query. Give what its checkpointLocation was.")
+        raise QueryError(f"{shown} is no checkpoint of a streaming query. Give what its checkpointLocation was.")
     if quoted := _QUOTED.search(place):
         raise QueryError(
-            f"Spark cannot read state from {place}, since its path has {quoted[0]!r}. "
+            f"Spark cannot read state from {shown}, since its path has {quoted[0]!r}. "
             "Make a symbolic link to it that has no such characters, and give that."
         )
     return url(place)

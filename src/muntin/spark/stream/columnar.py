@@ -19,17 +19,19 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from muntin import names
 from muntin.arrow.frames.packing import RowPacking, rows_at_source
 from muntin.arrow.state.bucket import News, Outcome, Store, step, told
+from muntin.arrow.state.change_paths import read_changes
 from muntin.arrow.state.head import Head, Job
 from muntin.arrow.state.late_rows import LateJob, late_step, unpacked_beside
 from muntin.arrow.state.packing import Packing, bucket_labels, counting, packed_at_source, unpacked
 from muntin.arrow.state.terms import Term
-from muntin.changes import Change, DamagedError
+from muntin.change_files import CHANGES
+from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.fingerprint import Fingerprint
 from muntin.paths import pattern
 from muntin.plan.slicing.grids import slicing
-from muntin.registry import CHANGES, WindowRegistry
+from muntin.registry import WindowRegistry
 from muntin.spark.capabilities import Feature, capabilities
 from muntin.spark.input.source import DELAY, Source
 from muntin.spark.input.watching import session_zone
@@ -58,9 +60,13 @@ GIVEN = T.StructType(
         T.StructField(names.KEPT, T.LongType()),
         T.StructField(names.NEWEST, T.LongType()),
         T.StructField(names.MISSED, T.BinaryType()),
+        T.StructField(names.DAMAGED, T.LongType()),
     ]
 )
 """What a bucket gives: a row about itself, and one for each message."""
+FILE = "path string, modificationTime timestamp, length long, content binary"
+"""What Spark's source of files has. What is not selected is not read, and the path is all that we select."""
+CHANGE = T.StructType([T.StructField(names.CHANGE, T.StringType())])
 EVER = "36500d"
 """Spark leaves out files that are older than the newest by this much, by default a week."""
 KNOWN = (T.StructField(names.LABEL, T.StringType()), T.StructField(names.RANGE, T.LongType()))
@@ -182,10 +188,12 @@ def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.events.frame.sparkSession
     registry.settle()
-    files = spark.readStream.schema(f"{names.CHANGE} string").option("pathGlobFilter", CHANGES)
-    files = files.option("maxFileAge", EVER)
+    files = spark.readStream.format("binaryFile").schema(FILE).option("pathGlobFilter", CHANGES)
+    # Further folders are listed as well; without this, some stop the query: they may look like partitions.
+    files = files.option("maxFileAge", EVER).option("recursiveFileLookup", "true")
     # Where a path has characters of patterns, Spark 4.3 reads each of n files n times; a change still counts once.
-    texts = count_changes(files.text(pattern(registry.place), wholetext=True))
+    paths = count_changes(files.load(pattern(registry.place)).select("path"))
+    texts = mapped(paths, read_changes, registry, CHANGE)
     everywhere = F.explode(F.array(*map(F.lit, labels))).alias(names.BUCKET)
     nothing = {
         names.DATA: F.lit(None).cast("binary"),
@@ -254,7 +262,7 @@ class Buckets(StatefulProcessor):
             registry, query = self.registry, query_id()
             if before is None or head.terms != before.terms or news.changes or not registry.reported(query):
                 registry.report(query, told(head.terms), head.newest, head.missing)
-        yield Row(**_EMPTY | _told(outcome, first=key[0] == self.first, registered=self.registry is not None))
+        yield Row(**_EMPTY | _told(outcome, self.registry, first=key[0] == self.first))
         for message in outcome.messages:
             yield Row(**_EMPTY | {names.DATA: message})
 
@@ -262,16 +270,18 @@ class Buckets(StatefulProcessor):
 _EMPTY: dict[str, Any] = dict.fromkeys(GIVEN.names)
 
 
-def _told(outcome: Outcome, *, first: bool, registered: bool) -> dict[str, Any]:
-    """Say what a bucket did and keeps: query progress sums it up. The first bucket names all windows."""
+def _told(outcome: Outcome, registry: WindowRegistry | None, *, first: bool) -> dict[str, Any]:
+    """Say what a bucket did and keeps, which query progress sums up. The first one speaks for all if that will do."""
     late = {window: rows for window, rows in outcome.late_by_window.items() if rows or first}
+    skipping = registry if first and registry is not None and registry.skip_damaged else None
     return {
         names.LATE: outcome.late,
         names.DROPPED: outcome.dropped,
         names.LATE_BY_WINDOW: json.dumps(late) if late else None,
         names.KEPT: sum(segment.rows for segment in outcome.head.segments),
-        names.NEWEST: outcome.head.newest if registered else None,
+        names.NEWEST: None if registry is None else outcome.head.newest,
         names.MISSED: outcome.missed,
+        names.DAMAGED: None if skipping is None else len(skipping.damaged()),
     }
 
 
@@ -281,9 +291,10 @@ def _news(rows: Iterable[Row], registry: WindowRegistry | None, zone: str) -> Ne
     changes: list[Change] = []
     grids: set[str] = set()
     latest = -FOREVER
+    most = MOST_INSTANCES if registry is None else registry.most_instances
     for row in rows:
         if row[names.CHANGE] is not None:
-            changes.append(_change(row[names.CHANGE], registry).placed(zone))
+            changes.append(Change.from_json(row[names.CHANGE], most_instances=most).placed(zone))
             continue
         latest = max(latest, row[names.LATEST])
         if row[names.DATA]:
@@ -291,17 +302,6 @@ def _news(rows: Iterable[Row], registry: WindowRegistry | None, zone: str) -> Ne
             grids.add(row[names.GRIDS])
     cut = frozenset(tuple((slide, residue) for slide, residue in json.loads(text)) for text in grids)
     return News(tuple(slices), latest, tuple(changes), cut)
-
-
-def _change(text: str, registry: WindowRegistry | None) -> Change:
-    """Read a change; of a damaged one, the registry names the file and marks its number as used."""
-    most = MOST_INSTANCES if registry is None else registry.most_instances
-    try:
-        return Change.from_json(text, most_instances=most)
-    except DamagedError:
-        if registry is not None:
-            registry.changes()
-        raise
 
 
 def query_id() -> str:

@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from muntin import names
-from muntin.spark.input.events import LONGEST_WINDOW
 from muntin.spark.stream.observing import count_future
+from muntin.window import LONGEST_WINDOW
 
 
 def set_aside(frame: DataFrame, ahead: int) -> DataFrame:

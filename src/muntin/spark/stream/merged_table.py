@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
@@ -18,6 +18,7 @@ from pyspark.sql import types as T
 
 from muntin import names
 from muntin.errors import QueryError
+from muntin.safe_text import hide_user_info
 from muntin.spark.caching import persist_apart
 from muntin.spark.input.checking import quoted
 from muntin.spark.stream.batch_folder import BATCH, check_owner, check_unique, query_of
@@ -34,9 +35,14 @@ OWNER = "muntin.query"
 class MergedTable:
     """A table that has one row for some keys, with the values that were merged last."""
 
-    name: str
+    name: str = field(repr=False)
     """As SQL has it."""
     format: TableFormat
+
+    @property
+    def label(self) -> str:
+        """The name as people see it: without the user info of a path."""
+        return hide_user_info(self.name)
 
     def write(self, rows: DataFrame, batch: int, keys: Sequence[str]) -> None:
         """Merge the rows of a micro-batch; nothing happens if it was merged before."""
@@ -46,13 +52,13 @@ class MergedTable:
         properties = {row["key"]: row["value"] for row in spark.sql(f"SHOW TBLPROPERTIES {self.name}").collect()}
         there = spark.table(self.name).columns
         newest = self._newest(spark) if BATCH in there else None
-        check_owner("table", self.name, properties.get(OWNER, ""), newest, query, batch)
+        check_owner("table", self.label, properties.get(OWNER, ""), newest, query, batch)
         before = _NOTHING if newest is None else properties.get(COLUMNS, _NOTHING)
         self._check_columns(there, rows.columns, keys, **json.loads(before))
         numbered = persist_apart(rows.withColumn(BATCH, F.lit(batch).cast("long")))
         try:
             # All rows are computed, also where they are left out: the query's state is committed by computing them.
-            count = check_unique(numbered, keys, f"micro-batch {batch} for table {self.name}")
+            count = check_unique(numbered, keys, f"micro-batch {batch} for table {self.label}")
             self._set(spark, properties, {COLUMNS: written} | ({OWNER: query} if query else {}))
             if count and (newest is None or batch > newest):
                 with _viewed(numbered) as view:
@@ -95,25 +101,26 @@ class MergedTable:
         """Refuse other keys than before, and columns whose old values would stay beside new ones."""
         if keys and set(keys) <= set(there) and set(keys) != set(by):
             raise QueryError(
-                f"table {self.name} has the keys {listed(keys)}, and this micro-batch {listed(by)}. "
+                f"table {self.label} has the keys {listed(keys)}, and this micro-batch {listed(by)}. "
                 "Use the same keys, or another table."
             )
         missing = [name for name in (*given, BATCH) if name not in there]
         gone = [name for name in columns if name in there and name not in given]
-        alter = f"ALTER TABLE {self.name}"
+        alter = f"ALTER TABLE {self.label}"
         if missing and gone:
             old, new = quoted(gone[0]), quoted(missing[0])
             raise QueryError(
-                f"table {self.name} has no column {missing[0]!r}, and this micro-batch has no {gone[0]!r}. If they are "
-                f"the same, rename it with {alter} RENAME COLUMN {old} TO {new}. Otherwise use another table."
+                f"table {self.label} has no column {missing[0]!r}, and this micro-batch has no {gone[0]!r}. If they "
+                f"are the same, rename it with {alter} RENAME COLUMN {old} TO {new}. Otherwise use another table."
             )
         if missing:
             raise QueryError(
-                f"table {self.name} has no column {missing[0]!r}. Add it with {alter} ADD COLUMN, or use another table."
+                f"table {self.label} has no column {missing[0]!r}. Add it with {alter} ADD COLUMN, or use another "
+                "table."
             )
         if gone:
             raise QueryError(
-                f"this micro-batch has no column {gone[0]!r}, whose values in table {self.name} would no longer be "
+                f"this micro-batch has no column {gone[0]!r}, whose values in table {self.label} would no longer be "
                 f"those of their rows. Remove it with {alter} DROP COLUMN {quoted(gone[0])}, or use another table."
             )
 

@@ -24,7 +24,7 @@ that the query was made for: muntin_shape_chain_1_…, muntin_shape_expand_1_app
 Such metrics have rows.
 """
 LATE_METRIC = "muntin_late"
-"""What packed state tells: late, dropped, late_by_window, kept and newest."""
+"""What packed state tells: late, dropped, late_by_window, kept, newest and damaged."""
 FUTURE_METRIC = "muntin_future"
 """Rows that were set aside because they are ahead of the clock: such metrics have future."""
 CHANGES_METRIC = "muntin_changes"
@@ -42,7 +42,8 @@ def count_packed(given: DataFrame) -> DataFrame:
     """Count what buckets tell of themselves; each tells it in every micro-batch."""
     sums = (F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in (names.LATE, names.DROPPED, names.KEPT))
     texts = F.concat_ws(",", F.collect_list(names.LATE_BY_WINDOW)).alias(names.LATE_BY_WINDOW)
-    return given.observe(_unique(LATE_METRIC), *sums, texts, F.max(names.NEWEST).alias(names.NEWEST))
+    most = (F.max(name).alias(name) for name in (names.NEWEST, names.DAMAGED))
+    return given.observe(_unique(LATE_METRIC), *sums, texts, *most)
 
 
 def count_future(frame: DataFrame, is_ahead: Column) -> DataFrame:
@@ -97,8 +98,17 @@ def late_by_window(report: StreamingQueryProgress) -> dict[str, int]:
 
 def newest_change(report: StreamingQueryProgress) -> int | None:
     """Give the newest change of a registry that was taken up."""
-    versions = [row[names.NEWEST] for row in _rows(report, LATE_METRIC) if row[names.NEWEST] is not None]
-    return max(versions, default=None)
+    return _largest(report, names.NEWEST)
+
+
+def damaged_changes(report: StreamingQueryProgress) -> int | None:
+    """Return how many changes of a registry are skipped; None where none would be."""
+    return _largest(report, names.DAMAGED)
+
+
+def _largest(report: StreamingQueryProgress, metric: str) -> int | None:
+    figures = [row[metric] for row in _rows(report, LATE_METRIC)]
+    return max((figure for figure in figures if figure is not None), default=None)
 
 
 def _rows(report: StreamingQueryProgress, prefix: str) -> Iterator[Row]:

@@ -23,6 +23,7 @@ from muntin.spark.stream.observing import (
     LATE_METRIC,
     ROWS,
     SHAPE_METRIC,
+    damaged_changes,
     late_by_window,
     newest_change,
     observed,
@@ -97,6 +98,8 @@ class Progress:
     """Slices and waiting rows in packed state, which Spark's operators count as a few values; None without it."""
     change: int | None = None
     """The newest change of the registry that the query has taken up; None without a registry."""
+    damaged: int | None = None
+    """Changes of the registry that cannot be read and were skipped; None unless it has skip_damaged=True."""
     steps: tuple[tuple[str, int], ...] = ()
     """Milliseconds of all micro-batches by step, as Spark names it; triggerExecution is the whole."""
     began: datetime | None = None
@@ -129,10 +132,11 @@ class Progress:
         time = "none yet" if self.watermark is None else f"{self.watermark:%Y-%m-%d %H:%M:%S}"
         windows = f" ({', '.join(map(str, self.windows))})" if self.windows else ""
         ahead = f"{self.future:,} ahead of the clock, " if self.future else ""
+        damaged = f"{self.damaged:,} damaged changes skipped, " if self.damaged else ""
         note = f"; {self.note}" if self.note else ""
         failed = f"; failed: {self.error}" if self.error else ""
         return (
-            f"{self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}"
+            f"{self.rows_in:,} rows in, {out} out, {self.late:,} late, {ahead}{damaged}"
             f"state {kept}{windows}, watermark {time}, last {self.milliseconds / 1000:.2f} s{note}{failed}"
         )
 
@@ -213,6 +217,7 @@ def _summed(reports: list[StreamingQueryProgress]) -> Progress:
         missed=_total(observed(report, LATE_METRIC, names.DROPPED) for report in reports),
         packed=observed(last, LATE_METRIC, names.KEPT),
         change=max((change for report in reports if (change := newest_change(report)) is not None), default=None),
+        damaged=damaged_changes(last),
         steps=tuple(sorted(steps.items())),
         began=datetime.fromisoformat(last.timestamp),
         input_rate=_of_events(last.inputRowsPerSecond, last),

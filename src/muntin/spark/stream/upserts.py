@@ -12,6 +12,7 @@ from pyspark.sql import types as T
 from muntin.errors import QueryError, UnsupportedError
 from muntin.paths import StrPath
 from muntin.query import RESERVED
+from muntin.safe_text import hide_user_info
 from muntin.spark.input.origins import is_described, origins_of
 from muntin.spark.stream.batch_folder import BatchFolder
 from muntin.spark.stream.batch_schemas import listed
@@ -64,7 +65,7 @@ class UpsertTable:
     def __repr__(self) -> str:
         by = "" if self.by is None else f", by={list(self.by)!r}"
         form = "" if self.format == "parquet" else f", format={self.format!r}"
-        return f"UpsertTable({self._path!r}{by}{form})"
+        return f"UpsertTable({hide_user_info(self._path)!r}{by}{form})"
 
     @property
     def path(self) -> Path:

@@ -8,7 +8,8 @@ from pyspark.sql import functions as F
 from muntin import names
 from muntin.arrow.batches import Chunks
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.events import LONGEST_WINDOW, Events
+from muntin.spark.input.events import Events
+from muntin.window import LONGEST_WINDOW
 
 MANY_KEYS = 64
 """From so many keys on, cutting hot ones by time is a precaution, and chunks may be long."""

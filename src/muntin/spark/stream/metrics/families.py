@@ -79,11 +79,16 @@ LAG = Family("muntin_watermark_lag_seconds", "gauge", "How far the watermark is 
 CHANGE = Family(
     "muntin_registry_change", "gauge", "The newest change of the registry of windows that the query has taken up."
 )
+DAMAGED = Family(
+    "muntin_damaged_changes",
+    "gauge",
+    "Changes of the registry that cannot be read and are skipped (skip_damaged=True).",
+)
 
 FAMILIES = (
     *(UP, STARTS, FAILURES, BATCHES, INPUT_ROWS, OUTPUT_ROWS, LATE_ROWS, MISSED_ROWS, LATE_GROUPS, FUTURE_ROWS),
     *(STEP_SECONDS, BATCH_SECONDS, BATCH_TIME, INPUT_RATE, PROCESSED_RATE, STATE_ROWS, STATE_MEMORY, STATE_FILES),
-    *(WATERMARK, LAG, CHANGE),
+    *(WATERMARK, LAG, CHANGE, DAMAGED),
 )
 """All metrics, in the order in which they are written."""
 
@@ -122,6 +127,7 @@ def samples(one: Progress) -> Iterator[Sample]:
     if one.watermark is not None and one.watermark.timestamp() > 0:  # Spark's word for none yet
         yield Sample(WATERMARK, one.watermark.timestamp())
     yield from _known(CHANGE, one.change)
+    yield from _known(DAMAGED, one.damaged)
 
 
 def _known(family: Family, value: float | None) -> Iterator[Sample]:

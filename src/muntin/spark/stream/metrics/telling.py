@@ -15,7 +15,7 @@ def log_start(query: str) -> None:
 
 
 def log_batch(query: str, batch: int, one: Progress, change: int | None = None) -> None:
-    """Say what a micro-batch did, and warn, once each, of late rows and of rows ahead of the clock.
+    """Say what a micro-batch did, and warn, once each, of late rows, rows ahead of the clock and damaged changes.
 
     The change is the newest one of a registry that earlier micro-batches had taken up.
     """
@@ -26,6 +26,8 @@ def log_batch(query: str, batch: int, one: Progress, change: int | None = None) 
         log.warning("query %s, micro-batch %d: %s came too late", query, batch, _late(one))
     if one.future:
         log.warning("query %s, micro-batch %d: set aside %d rows ahead of the clock", query, batch, one.future)
+    if one.damaged:
+        log.warning("query %s, micro-batch %d: skipped %d damaged changes of the registry", query, batch, one.damaged)
 
 
 def log_note(query: str, note: str) -> None:
