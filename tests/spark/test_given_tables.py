@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -29,7 +30,7 @@ def secret(spark: SparkSession) -> Iterator[str]:
     spark.catalog.dropTempView("hidden")
 
 
-def given(text: str, events: DataFrame, **options: object) -> DataFrame:
+def given(text: str, events: DataFrame, **options: Any) -> DataFrame:
     frame: DataFrame = mt.sql(text, events.sparkSession, tables="given", Input=events, **options)
     return frame
 
