@@ -115,6 +115,7 @@ def test_a_trigger_is_checked_before_spark_starts() -> None:
         ({"inputs": ("events=events.csv",), "conf": ("spark.driver.memory=2g",)}, "given"),
         ({"inputs": ("events=events.csv",), "conf": ("spark.sql.catalog.lake=org.example.Catalog",)}, "catalog"),
         ({"inputs": ("events=events.csv",), "conf": ("spark.sql.catalogImplementation=hive",)}, "catalog"),
+        ({"inputs": ("events=events.csv",), "conf": ("spark.sql.catalog.spark_catalog=DeltaCatalog",)}, "given"),
         ({"inputs": ("events=events.csv",), "tables": "catalog"}, "catalog"),
         ({}, "catalog"),
         ({"tables": "given"}, "given"),

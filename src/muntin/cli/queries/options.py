@@ -121,7 +121,7 @@ asked_options = _stacked(
         "--tables",
         type=click.Choice(get_args(TableScope)),
         help="Tables that the SQL may read: only the inputs, or whatever Spark can, catalogs and paths included.  "
-        "[default: given if there is an input and --conf sets no catalog]",
+        "[default: given if there is an input and no setting names a catalog]",
     ),
     click.option("--master", metavar="URL", help="Spark's master.  [default: all cores of this machine]"),
     click.option("--conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark. Repeat it for several."),

@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 
 _BY_KEYWORD = re.compile(r"Give it by keyword, as in (.*?)=df")
 _SCOPE = re.compile(r"tables='(given|catalog)'")
-_CATALOG = "spark.sql.catalog"
-"""What settings of catalogs begin with."""
+_CATALOG = re.compile(r"spark\.sql\.catalog(?!\.spark_catalog\b)")
+"""What settings of catalogs begin with; Delta has to be set as that of the session, which needs no catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Job:
         """Which tables the statements may read: by default the inputs, unless there is none or a catalog is set."""
         if self.asked.tables is not None:
             return self.asked.tables
-        has_catalog = any(key.startswith(_CATALOG) for key in self.config)
+        has_catalog = any(map(_CATALOG.match, self.config))
         return "given" if self.sources and not has_catalog else "catalog"
 
     def arguments(self, spark: SparkSession) -> dict[str, Any]:
