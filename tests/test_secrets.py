@@ -48,7 +48,7 @@ class Talkative(MemoryFileSystem):  # type: ignore[misc]
         inner = KeyError(f"no session for {self.known}")
         raise PermissionError(f"{path.partition('://')[2]} is not for {self.known}") from inner
 
-    exists = ls = cat_file
+    exists = ls = info = cat_file
 
 
 @pytest.fixture(autouse=True)

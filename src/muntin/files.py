@@ -24,8 +24,6 @@ EXCLUSIVE = frozenset(["s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "memory"
 _KINDS = (FileNotFoundError, FileExistsError, PermissionError, ConnectionError, TimeoutError)
 """Errors of stores that keep their kind when their text is written anew."""
 _STAMPS = ("size", "ETag", "etag", "mtime", "LastModified", "last_modified", "modified", "updated", "created")
-
-
 _NO_FILE = frozenset([errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENODEV, errno.ENOTDIR, errno.ENXIO, errno.EPERM])
 """What the system says of a path that no file can be read from, however often it is tried."""
 
