@@ -100,10 +100,16 @@ def test_no_state_of_a_window_moves_the_cursor(tmp_path: Path, monkeypatch: pyte
     assert all(map(str.isprintable, lines))
 
 
+@pytest.mark.parametrize("id", [name for name in ORDERS if "\u202e" not in name])
+def test_no_window_has_control_characters_in_its_name(id: str) -> None:
+    with pytest.raises(mt.QueryError, match="has the character"):
+        mt.tumbling(20, id=id)
+
+
 @pytest.mark.parametrize("name", [*HOSTILE, *ORDERS])
 @pytest.mark.parametrize("form", list(FORMATS))
 def test_plans_are_printed_as_texts(form: str, name: str) -> None:
-    plan = mt.plan(mt.tumbling(20, id=name), mt.min(name))
+    plan = mt.plan(mt.tumbling(20, id=name if name in HOSTILE else "id"), mt.min(name))
     command = click.Command("plan", callback=lambda: print_form(FORMATS[form](plan), form))
     out = CliRunner().invoke(command, color=True).output
     assert is_printable(out)

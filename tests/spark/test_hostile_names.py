@@ -14,6 +14,8 @@ from muntin.spark.input.checking import quoted
 from tests.hostile import HOSTILE, ORDERS
 
 NAME = "".join((*HOSTILE, *ORDERS))
+ID = "".join(HOSTILE)
+"""A window's id has no control characters."""
 IN_SQL = "".join(name for name in (*HOSTILE, *ORDERS) if "${" not in name)
 """Spark puts variables into the text of a query, in quotes as well: ${env:HOME} is then another name."""
 ROWS = "SELECT timestamp_seconds(id * 30) AS ts, id % 2 AS k, id AS v FROM range(12)"
@@ -30,18 +32,18 @@ def named(spark: SparkSession, name: str) -> tuple[DataFrame, set[tuple[str, int
 @pytest.mark.parametrize("strategy", ["native", "kernel"])
 def test_names_are_names(spark: SparkSession, strategy: Any) -> None:
     frame, sums = named(spark, NAME)
-    windows = [mt.tumbling("2 minutes", id=f"id {NAME}"), mt.tumbling("4 minutes")]
+    windows = [mt.tumbling("2 minutes", id=f"id {ID}"), mt.tumbling("4 minutes")]
     total = mt.sum(f"value {NAME}").alias(f"total {NAME}")
     rows = mt.aggregate(frame, f"time {NAME}", f"key {NAME}", windows, [total], strategy=strategy)
     assert rows.columns == ["window_id", "window", f"key {NAME}", f"total {NAME}"]
-    assert {(row[2], row[3]) for row in rows.collect() if row[0] == f"id {NAME}"} == sums
+    assert {(row[2], row[3]) for row in rows.collect() if row[0] == f"id {ID}"} == sums
 
 
 def test_names_are_names_in_the_wide_layout(spark: SparkSession) -> None:
     frame, sums = named(spark, NAME)
-    window, total = mt.tumbling("2 minutes", id=NAME), mt.sum(f"value {NAME}").alias("total")
+    window, total = mt.tumbling("2 minutes", id=ID), mt.sum(f"value {NAME}").alias("total")
     rows = mt.aggregate(frame, f"time {NAME}", f"key {NAME}", window, total, layout="wide")
-    assert rows.columns[1:] == [f"key {NAME}", f"total_{''.join(NAME.split())}"]
+    assert rows.columns[1:] == [f"key {NAME}", f"total_{''.join(ID.split())}"]
     assert {(row[1], row[2]) for row in rows.collect()} == sums
 
 
