@@ -98,9 +98,14 @@ def plan_size(frame: DataFrame) -> Size | None:
     """Give Spark's own estimate of a DataFrame's size; None if it has none."""
     if not is_classic(frame):
         return read_size(str(frame._explain_string(mode="cost")))  # type: ignore[operator]
-    statistics = frame._jdf.queryExecution().optimizedPlan().stats()
+    statistics = optimized_plan(frame).stats()
     rows = statistics.rowCount()
     return Size(float(statistics.sizeInBytes()), float(rows.get()) if rows.isDefined() else None)
+
+
+def optimized_plan(frame: DataFrame) -> Any:
+    """Return Spark's own optimized plan of a classic DataFrame, an object of the JVM."""
+    return frame._jdf.queryExecution().optimizedPlan()
 
 
 def read_size(text: str) -> Size | None:

@@ -10,7 +10,7 @@ from muntin.safe_text import safe_cause
 from muntin.sentences import sentence_of
 from muntin.spark.input.files import FileSource, file_source, over
 from muntin.spark.input.source import Source
-from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
+from muntin.spark.input.statistics import NO_TIME, SAMPLE, first_rows, measure_extent, of_sample
 from muntin.spark.telling import log
 
 FILES = 4
@@ -44,7 +44,7 @@ def _sampled(source: Source, files: FileSource) -> Statistics:
     if not len(sample):
         return replace(ASSUMED, source=f"{ASSUMED.source}; the first {SAMPLE:,} rows of its files give none")
     read = SAMPLE if len(sample) == SAMPLE else first.count()
-    whole = read * len(names) // len(opened) if read < SAMPLE else max(SAMPLE, estimated_rows(everything))
+    whole = read * len(names) // len(opened) if read < SAMPLE else measure_extent(everything, NO_TIME, SAMPLE).rows
     origin = f"the first {read:,} rows of {len(names):,} file{'s' if len(names) > 1 else ''}"
     rows = max(len(sample), whole * len(sample) // max(1, read))
     batch = None if files.per_trigger is None else max(1, rows * min(files.per_trigger, len(names)) // len(names))

@@ -1,9 +1,9 @@
-"""Cheap statistics of an input: Spark's own size estimate, and a sample of its first rows."""
+"""Cheap statistics of an input: footers of its files or Spark's own estimate of its size, and its first rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -14,12 +14,15 @@ from muntin.errors import QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
 from muntin.spark.input.events import Events
+from muntin.spark.input.footers import read_footers
 from muntin.spark.plans import leaf_bytes, plan_size
 from muntin.window import LONGEST_WINDOW
 
 SAMPLE = 4_000
 """Rows that are looked at; collected as rows, Spark reads no more than one partition for them."""
 
+NO_TIME = ""
+"""No column of a DataFrame, where only the number of rows is wanted."""
 _MOST = 10**11
 """Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
@@ -50,13 +53,34 @@ def check_known(given: object) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How large an input is."""
+
+    rows: int
+    origin: str
+    """Where the figures come from."""
+    span: int | None = None
+    """The microseconds from the first to the last event; None where only rows tell."""
+
+
 def measure(events: Events) -> Statistics:
-    """Estimate rows, keys, time span and order from Spark's size estimate and the first rows; one small job."""
+    """Estimate rows, keys, time span and order from the input's extent and the first rows; one small job."""
     sample = first_rows(events)
-    seen = len(sample)
-    if seen < SAMPLE:  # that is all of it
-        return of_sample(sample, seen, "all rows")
-    return of_sample(sample, max(seen, estimated_rows(events.frame)), f"Spark's estimate and the first {seen} rows")
+    extent = measure_extent(events.frame, names.TIMESTAMP, len(sample))
+    return of_sample(sample, extent.rows, extent.origin, extent.span)
+
+
+def measure_extent(frame: DataFrame, time: str, seen: int) -> Extent:
+    """Return how large an input is whose first rows have been seen.
+
+    That is known where these are all rows, and where Parquet files are read whole; otherwise Spark has an estimate.
+    """
+    if seen < SAMPLE:
+        return Extent(seen, "all rows")
+    if (files := read_footers(frame, time)) is not None:
+        return Extent(max(seen, files.rows), f"{files.origin} and the first {seen} rows", files.span)
+    return Extent(max(seen, estimated_rows(frame)), f"Spark's estimate and the first {seen} rows")
 
 
 def first_rows(events: Events) -> Longs:
@@ -75,8 +99,8 @@ def is_nested(given: T.DataType) -> bool:
     return isinstance(given, T.ArrayType | T.MapType | T.StructType)
 
 
-def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
-    """Estimate keys, time span and order of so many rows from the first ones."""
+def of_sample(sample: Longs, rows: int, origin: str, known_span: int | None = None) -> Statistics:
+    """Estimate keys and order of so many rows from the first ones, and the time span where it is not known."""
     seen = len(sample)
     if not seen:
         return Statistics(0, 1, 1, source=origin)
@@ -84,7 +108,9 @@ def of_sample(sample: Longs, rows: int, origin: str) -> Statistics:
     ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
     ordered = bool(time.min() == time.max() or np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
     span = max(1, int(time.max()) - int(time.min()))
-    if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
+    if known_span is not None:
+        span = min(known_span, LONGEST_WINDOW)
+    elif ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
         early, late = np.quantile(time - time.min(), (0.05, 0.95))
         span = min(max(1, int((late - early) / 0.9)) * rows // seen, LONGEST_WINDOW)
     return Statistics(rows, _distinct(codes, rows), span, ordered, origin)

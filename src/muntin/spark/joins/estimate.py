@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+from muntin import names
 from muntin.duration import UNITS, Duration
 from muntin.errors import MuntinWarning, QueryError
 from muntin.kernels.protocol import Longs
 from muntin.plan.pairs import PairEstimate, pairs_of_equal_keys
 from muntin.plan.statistics import Statistics
-from muntin.spark.input.statistics import SAMPLE, estimated_rows, first_rows, of_sample
+from muntin.spark.input.statistics import SAMPLE, first_rows, measure_extent, of_sample
 from muntin.spark.joins.request import Request, Side
 
 MOST_PAIRS = 1_000_000_000
@@ -64,8 +65,8 @@ def _first(side: Side) -> Longs:
 
 
 def _known(side: Side, sample: Longs) -> Statistics:
-    rows = len(sample) if len(sample) < SAMPLE else max(SAMPLE, estimated_rows(side.events.frame))
-    return of_sample(sample, rows, "the first rows")
+    extent = measure_extent(side.events.frame, names.TIMESTAMP, len(sample))
+    return of_sample(sample, extent.rows, extent.origin, extent.span)
 
 
 def _short(rows: float) -> str:

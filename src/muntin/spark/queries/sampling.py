@@ -14,7 +14,7 @@ from muntin.kernels.protocol import Longs
 from muntin.plan.statistics import Statistics
 from muntin.spark.input.checking import quoted
 from muntin.spark.input.source import micros
-from muntin.spark.input.statistics import SAMPLE, estimated_rows, is_nested, of_sample
+from muntin.spark.input.statistics import SAMPLE, is_nested, measure_extent, of_sample
 from muntin.spark.queries.asked import Asked
 from muntin.window.kind import Flags
 
@@ -36,6 +36,8 @@ class Looked:
     truths: Mapping[str, Flags] = field(default_factory=dict)
     """Which rows satisfy a filter."""
     given: Statistics | None = None
+    span: int | None = None
+    """The time span of all rows, where it is known."""
 
     def statistics(self, by: tuple[str, ...], filters: Iterable[str | None], apart: Iterable[str] = ()) -> Statistics:
         """Estimate rows that satisfy one of some filters, with keys that further filters divide."""
@@ -50,7 +52,7 @@ class Looked:
         for code in (*(self.keys[key] for key in by), *(self.truths[name].astype(np.int64) for name in apart)):
             codes = codes * _MIXING + code
         sample = np.column_stack([self.times, codes])[among]
-        return of_sample(sample, max(len(sample), int(self.rows * share)), self.origin)
+        return of_sample(sample, max(len(sample), int(self.rows * share)), self.origin, self.span)
 
     def copies(self, filters: Iterable[str | None]) -> float:
         """Estimate for how many of some filters, which may repeat, a row counts that counts for any."""
@@ -78,13 +80,14 @@ def look(asked: Asked, given: Statistics | None) -> Looked:
     rows = frame.limit(SAMPLE).collect()
     times, *others = zip(*rows, strict=True) if rows else [()] * len(columns)
     codes, truths = others[: len(keys)], others[len(keys) :]
-    everything = len(rows) < SAMPLE
+    extent = measure_extent(asked.frame, asked.time, len(rows))
     return Looked(
-        len(rows) if everything else max(len(rows), estimated_rows(asked.frame)),
-        "all rows" if everything else f"Spark's estimate and the first {len(rows)} rows",
+        extent.rows,
+        extent.origin,
         np.array(times, np.int64),
         {key: np.array(code, np.int64) for key, code in zip(keys, codes, strict=True)},
         {where: np.array(truth, bool) for where, truth in zip(filters, truths, strict=True)},
+        span=extent.span,
     )
 
 
