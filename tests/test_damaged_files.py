@@ -31,16 +31,22 @@ WINDOWS: list[AnyWindow] = [
     mt.session_window("30 s"),
     mt.tumbling(mt.rows(10)),
     mt.tumbling(2.5, on="speed"),
+    mt.hopping(mt.rows(3), "1 minute"),
     mt.hopping("1 hour", mt.rows(2)),
     mt.cumulating("1 day", "1 hour"),
     mt.landmark("2024-01-01", "1 day"),
     mt.while_("hot", "5 s"),
+    mt.while_("hot", mt.rows(2)),
     mt.delta("speed", 2.5),
+    mt.until(mt.sum("speed"), 10),
+    mt.until(mt.count(), 10),
     mt.punctuated("hot"),
     mt.snapshot(),
 ]
 VALID = [json.loads(Change(2, "w", window, 7).to_json()) for window in WINDOWS]
 VALID += [json.loads(Change(2, "w", None, 7).to_json()), json.loads(Change(2).to_json())]
+USER = {"kind": "user", "discretizer": "third", "columns": ["speed"], "initial": 0, "version": 1}
+FUZZED = [*VALID, VALID[0] | {"window": USER}]
 LARGE = st.sampled_from([10**30, -(10**30), 2**63, 2**62, -(2**63), 10**400, -1, 0, 1.5, 1e308, True])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | LARGE | st.floats() | st.text(max_size=300) | st.just("\ud800\x1b"),
@@ -146,7 +152,34 @@ def test_any_bytes_give_a_result_or_name_the_file(content: bytes) -> None:
         check_reading(folder, content)
 
 
-@given(st.sampled_from(VALID), st.data())
+@pytest.mark.parametrize(
+    ("window", "reason"),
+    [
+        ({"kind": "user", "discretizer": "nothing", "columns": [], "initial": 0}, "window 'w' is code"),
+        ({"kind": "last rows", "count": 10**30, "slide": "1m"}, "a count of rows of 100 bits is too large"),
+        ({"kind": "last time", "range": "1h", "every": 10**30}, "a count of rows of 100 bits is too large"),
+        ({"kind": "while", "condition": "c", "at_least": {"count": 10**30}}, "a count of rows of 100 bits"),
+        ({"kind": "measured", "range": 1.5, "slide": 0.5, "offset": 0, "on": None}, "range 1.5 is not a count of rows"),
+        ({"kind": "landmark", "since": 0, "step": "1h", "local": "no"}, "local='no' is neither True nor False"),
+        ({"kind": "landmark", "since": "9999-12-31", "step": "1h", "local": True}, "since 253402.* is no moment"),
+        ({"kind": "landmark", "since": "0001-01-01", "step": "1h", "local": True}, "since -62135.* is no moment"),
+        ({"kind": "until", "function": "sum", "column": None, "bound": 5}, "sum has no column"),
+        ({"kind": "until", "function": "sum", "column": 5, "bound": 5}, "sum was given 5 as a column"),
+    ],
+    ids=lambda value: value.get("kind") if isinstance(value, dict) else "",
+)
+def test_windows_that_no_worker_could_take_are_damage(tmp_path: Path, window: dict[str, Any], reason: str) -> None:
+    registry = registry_with(tmp_path)
+    change = {"version": 2, "change": "add", "id": "w", "window": window, "since": None}
+    (registry.path / NAME).write_text(json.dumps(change))
+    for read in (registry.list, lambda: registry.texts([f"file:{registry.path}/{NAME}"])):
+        with pytest.raises(DamagedError, match=rf"{NAME} is damaged \({reason}"):
+            read()
+    skipping = WindowRegistry(registry.path, skip_damaged=True)
+    assert ([one.id for one in skipping.list()], skipping.damaged()) == (["minute"], (NAME,))
+
+
+@given(st.sampled_from(FUZZED), st.data())
 def test_any_change_of_a_change_gives_a_result_or_names_the_file(fields: dict[str, Any], data: st.DataObject) -> None:
     changed = json.loads(json.dumps(fields))
     part = changed["window"] if "window" in changed and data.draw(st.booleans()) else changed

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from muntin.duration import FOREVER
+from muntin.duration import DAY, FOREVER
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
 from muntin.numbering import Stretches, read_stretches
@@ -107,8 +107,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, _id(fields["id"]), None, micros(fields["until"], "until"))
-            window = from_dict(fields["window"], id=_id(fields["id"])).timed()
-            check_lengths([window])
+            window = _window(fields["window"], fields["id"])
             check_instances([window], most_instances, ALLOWING)
             return Change(version, window.label, window, micros(fields["since"], "since"))
 
@@ -132,7 +131,7 @@ class Taken:
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else from_dict(window, id=_id(id)).timed()
+        counted = None if window is None else _window(window, id)
         moments = {name: None if time is None else _whole(time) for name, time in times.items()}
         return Taken(_whole(version), _id(id), window=counted, **moments)
 
@@ -224,6 +223,16 @@ def _id(value: object) -> str:
     return value
 
 
+def _window(fields: Any, id: object) -> AnyWindow:
+    """Read a window; refuse one that no registry has written."""
+    window = from_dict(fields, id=_id(id)).timed()
+    check_lengths([window])
+    try:
+        return check_writable(window)
+    except UnsupportedError as error:
+        raise ValueError(str(error)) from error
+
+
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
@@ -279,7 +288,10 @@ def time_text(micros: int | None) -> str | int | None:
 
 
 def check_writable(window: AnyWindow) -> AnyWindow:
-    """Refuse a window that a file cannot tell: one of a user's code, or of an expression that only a session has."""
+    """Refuse a window that a file cannot tell: one of a user's code, or of an expression that only a session has.
+
+    Also refuse a landmark of a wall clock so early or late that it is no instant of every time zone.
+    """
     if isinstance(window, UserWindow):
         raise UnsupportedError(f"window {window.label!r} is code, which a registry does not keep. Leave it out.")
     if any(not isinstance(watch.column, str) for watch in window.watches):
@@ -287,4 +299,7 @@ def check_writable(window: AnyWindow) -> AnyWindow:
             f"window {window.label!r} watches an expression, which a registry does not keep. "
             "Add it to the stream as a column, and name that."
         )
+    if isinstance(window, Landmark) and window.local:
+        for since in (window.since - DAY, window.since + DAY):
+            window.at(since)
     return window
