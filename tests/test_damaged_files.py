@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.change_files import UNREADABLE
-from muntin.changes import MOST_BYTES, Change, DamagedError, UnavailableError
+from muntin.changes import MOST_BYTES, Change, DamagedError, Report, UnavailableError
 from muntin.files import LocalFiles, files_of
 from muntin.registry import WindowRegistry
 from muntin.window import AnyWindow
@@ -253,6 +254,60 @@ def test_any_change_of_a_report_gives_a_result_or_names_the_file(field: str, val
         file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
         error = failure(lambda: list(map(str, registry.list())))
         assert not error or "query.json" in error
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"missing": [[number, number] for number in range(1, 20_003, 2)]},
+        {"missing": list(range(1, 20_003))},
+        {"windows": [{"version": 1, "id": "a"}] * 50_001},
+        {"windows": {str(number): 1 for number in range(50_001)}},
+        {"windows": [{"version": 1, "id": "a", "window": {"kind": "lunar"}}]},
+        {"windows": [{"version": 1, "id": "a", "window": USER}]},
+        {"format": 99},
+    ],
+    ids=["stretches", "numbers", "windows", "names", "kind", "user", "format"],
+)
+def test_reports_that_nobody_wrote_are_read_once_and_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+) -> None:
+    registry = registry_with(tmp_path, skip_damaged=True)
+    registry.report("query", [], 1)
+    file = registry.path / "_queries" / "query.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+    parsed = _count_parses(monkeypatch)
+    for _ in range(3):
+        assert registry.reported("query") is None
+        assert [window.label for window in registry.needed("query")] == ["minute"]
+        with pytest.raises(UNREADABLE, match=r"query\.json") as error:
+            registry.list()
+        assert len(traceback.extract_tb(error.tb)) < 10
+    assert parsed == [str(file)]
+
+
+def test_a_report_is_read_once_until_it_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = registry_with(tmp_path)
+    parsed = _count_parses(monkeypatch)
+    for newest in range(1, 50):
+        registry.report("query", [], newest)
+        for _ in range(3):
+            report = registry.reported("query")
+            assert report is not None
+            assert report.newest == newest
+    assert len(parsed) == 49
+
+
+def _count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which the name of every report is added when it is parsed."""
+    parsed, read = [], Report.from_json
+
+    def from_json(text: str, origin: str) -> Report:
+        parsed.append(origin)
+        return read(text, origin)
+
+    monkeypatch.setattr(Report, "from_json", staticmethod(from_json))
+    return parsed
 
 
 @pytest.mark.parametrize(

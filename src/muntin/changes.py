@@ -35,6 +35,15 @@ ALLOWING = "mt.WindowRegistry(…, most_instances=…)"
 MOST_BYTES = 1 << 16
 """How long the file of a change may be."""
 
+MOST_REPORT_BYTES = 1 << 24
+"""How long the report of a query may be: one on tens of thousands of windows is shorter."""
+
+MOST_WINDOWS = 50_000
+"""How many windows a report may have."""
+
+MOST_MISSING = 10_000
+"""How many missing changes, or stretches of them, a report may have; a query keeps a tenth of that."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _LONGEST_REASON = 300
@@ -152,6 +161,9 @@ class Report:
         """Read a report back, and refuse what is none."""
         with damage(origin, REWRITE):
             fields = _fields(text, origin)
+            for name, most in (("windows", MOST_WINDOWS), ("missing", MOST_MISSING)):
+                if len(fields[name]) > most:
+                    raise ValueError(f"it has {len(fields[name]):,} {name}, and at most {most:,} are read")
             windows = tuple(Taken.from_fields(**entry) for entry in fields["windows"])
             return Report(windows, _whole(fields["newest"]), read_stretches(fields["missing"]), str(fields["written"]))
 
