@@ -18,6 +18,7 @@ from muntin.arrow.state.packing import pack, unpack
 from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, Input
+from tests.arrow.damage import with_offset
 from tests.arrow.test_frames import COLUMNS, S, batches_of, expected, key_rows, task_of, tenths, windows
 
 FINGERPRINT = Fingerprint("ordered", Input("ts", "timestamp"), (), ())
@@ -138,6 +139,21 @@ def test_state_with_begins_that_were_rounded_otherwise_is_refused() -> None:
     bucket.shelf[-2] = pack(table.rename_columns([name.replace("nearest", "place") for name in table.schema.names]))
     with pytest.raises(mt.QueryError, match=r"fractional lengths may have lost rows\. Use a new checkpoint"):
         bucket.step([], rows[25]["t"])
+
+
+@pytest.mark.parametrize("offset", [60, 1 << 30, -1])
+def test_state_that_points_elsewhere_in_memory_is_refused(offset: int) -> None:
+    """The state of a user window is text; rows wait and memories are kept."""
+
+    def every_third(state: int, time: int) -> tuple[int, int, int]:
+        return state + 1, int(state % 3 == 0), int(state % 3 == 0 and state > 0)
+
+    bucket = Bucket([mt.user_window(every_third, initial=0)])
+    bucket.step(tenths(30, 0), 0)
+    bucket.step([], tenths(30, 0)[20]["t"])
+    bucket.shelf[-2] = with_offset(bucket.shelf[-2], offset)
+    with pytest.raises(mt.QueryError, match=r"the state in the checkpoint is damaged .* Use a new checkpoint"):
+        bucket.step([], tenths(30, 0)[25]["t"])
 
 
 def test_windows_come_at_their_next_begin_and_go_at_their_next_end() -> None:
