@@ -417,6 +417,31 @@ def test_files_of_further_folders_do_not_count(tmp_path: Path) -> None:
         registry.texts([f"file:{registry.path}/{NAME}"])
 
 
+@pytest.mark.parametrize("name", ["link", NAME, "x=1/link", "_other", "_x=1"])
+def test_links_to_folders_are_refused(tmp_path: Path, name: str) -> None:
+    """Spark would follow them: two links to their own folder are as good as no end."""
+    registry = registry_with(tmp_path)
+    registry.report("query", [], 1)
+    (registry.path / "x=1/inner").mkdir(parents=True)
+    registry.check_links()
+    link = registry.path / name
+    link.symlink_to(registry.path)
+    with pytest.raises(
+        mt.QueryError, match=rf"'{link}' is a link to a folder, and Spark would follow it.*Remove the link"
+    ):
+        registry.check_links()
+
+
+def test_links_that_spark_does_not_follow_are_none_of_ours(tmp_path: Path) -> None:
+    """Kubernetes mounts a folder as hidden links; the registry itself may lie behind one."""
+    registry = registry_with(tmp_path)
+    (registry.path / "..data").symlink_to(registry.path)
+    (registry.path / NAME).symlink_to(registry.path / "00000001.json")
+    (tmp_path / "link").symlink_to(registry.path)
+    WindowRegistry(tmp_path / "link").check_links()
+    WindowRegistry(f"memory://{uuid4().hex}/windows").check_links()
+
+
 def test_a_store_has_files_of_all_sizes() -> None:
     folder = f"memory://{uuid4().hex}/windows"
     registry, files = WindowRegistry(folder), files_of(folder)

@@ -8,6 +8,7 @@ know.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -289,6 +290,20 @@ class WindowRegistry:
             self._files.put(self._in(file_of(version)), entries[version])
         for version in sorted(marked - present - entries.keys() - far):
             self._create(version, self._taken(version).to_json())
+
+    def check_links(self) -> None:
+        """Refuse links to folders: Spark follows each wherever it leads, and two that lead back have no end."""
+        if is_remote(self.place):
+            return
+        for top, folders, _ in os.walk(self.place):
+            if top == self.place:
+                folders[:] = [name for name in folders if name not in (REPORTS, NUMBERS)]
+            folders[:] = [name for name in folders if not name.startswith(".")]  # Spark leaves these out
+            if link := next((path for name in folders if (path := Path(top, name)).is_symlink()), None):
+                raise QueryError(
+                    f"{str(link)!r} is a link to a folder, and Spark would follow it while it looks for changes. "
+                    "Remove the link; a registry needs none."
+                )
 
     @property
     def _folder(self) -> ChangeFiles:

@@ -187,6 +187,7 @@ def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
 def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.events.frame.sparkSession
+    registry.check_links()
     registry.settle()
     files = spark.readStream.format("binaryFile").schema(FILE).option("pathGlobFilter", CHANGES)
     # Further folders are listed as well; without this, some stop the query: they may look like partitions.
