@@ -10,7 +10,7 @@ import pytest
 
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.sentences import error_of_worker, sentence_of
-from muntin.spark.workers.errors import sentence_first, sentence_first_of
+from muntin.spark.worker_errors import sentence_first, sentence_first_of
 
 TRACE = """Traceback (most recent call last):
   File "/muntin/arrow/frames/user.py", line 118, in _one_by_one

@@ -14,7 +14,7 @@ from muntin.aggregates import Aggregate, Function, Merge
 from muntin.errors import QueryError
 from muntin.spark.capabilities import SPATIAL
 from muntin.spark.input.parts import Part, Recipe
-from muntin.spark.workers.errors import sentence_first_of
+from muntin.spark.worker_errors import sentence_first_of
 from muntin.typed_values import BEGINNING, decode, encode
 
 

@@ -38,7 +38,7 @@ from muntin.spark.input.watching import session_zone
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.observing import count_changes, count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
-from muntin.spark.workers.errors import sentence_first
+from muntin.spark.worker_errors import sentence_first
 from muntin.spark.workers.layout import key_obstacle, layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import MOST_INSTANCES, Window
