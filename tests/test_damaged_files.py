@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 import muntin as mt
 from muntin.change_files import UNREADABLE
-from muntin.changes import MOST_BYTES, Change, DamagedError, UnavailableError
+from muntin.changes import MOST_BYTES, Change, DamagedError, Report, UnavailableError
 from muntin.files import LocalFiles, files_of
 from muntin.registry import WindowRegistry
 from muntin.window import AnyWindow
@@ -31,16 +32,22 @@ WINDOWS: list[AnyWindow] = [
     mt.session_window("30 s"),
     mt.tumbling(mt.rows(10)),
     mt.tumbling(2.5, on="speed"),
+    mt.hopping(mt.rows(3), "1 minute"),
     mt.hopping("1 hour", mt.rows(2)),
     mt.cumulating("1 day", "1 hour"),
     mt.landmark("2024-01-01", "1 day"),
     mt.while_("hot", "5 s"),
+    mt.while_("hot", mt.rows(2)),
     mt.delta("speed", 2.5),
+    mt.until(mt.sum("speed"), 10),
+    mt.until(mt.count(), 10),
     mt.punctuated("hot"),
     mt.snapshot(),
 ]
 VALID = [json.loads(Change(2, "w", window, 7).to_json()) for window in WINDOWS]
 VALID += [json.loads(Change(2, "w", None, 7).to_json()), json.loads(Change(2).to_json())]
+USER = {"kind": "user", "discretizer": "third", "columns": ["speed"], "initial": 0, "version": 1}
+FUZZED = [*VALID, VALID[0] | {"window": USER}]
 LARGE = st.sampled_from([10**30, -(10**30), 2**63, 2**62, -(2**63), 10**400, -1, 0, 1.5, 1e308, True])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | LARGE | st.floats() | st.text(max_size=300) | st.just("\ud800\x1b"),
@@ -146,7 +153,34 @@ def test_any_bytes_give_a_result_or_name_the_file(content: bytes) -> None:
         check_reading(folder, content)
 
 
-@given(st.sampled_from(VALID), st.data())
+@pytest.mark.parametrize(
+    ("window", "reason"),
+    [
+        ({"kind": "user", "discretizer": "nothing", "columns": [], "initial": 0}, "window 'w' is code"),
+        ({"kind": "last rows", "count": 10**30, "slide": "1m"}, "a count of rows of 100 bits is too large"),
+        ({"kind": "last time", "range": "1h", "every": 10**30}, "a count of rows of 100 bits is too large"),
+        ({"kind": "while", "condition": "c", "at_least": {"count": 10**30}}, "a count of rows of 100 bits"),
+        ({"kind": "measured", "range": 1.5, "slide": 0.5, "offset": 0, "on": None}, "range 1.5 is not a count of rows"),
+        ({"kind": "landmark", "since": 0, "step": "1h", "local": "no"}, "local='no' is neither True nor False"),
+        ({"kind": "landmark", "since": "9999-12-31", "step": "1h", "local": True}, "since 253402.* is no moment"),
+        ({"kind": "landmark", "since": "0001-01-01", "step": "1h", "local": True}, "since -62135.* is no moment"),
+        ({"kind": "until", "function": "sum", "column": None, "bound": 5}, "sum has no column"),
+        ({"kind": "until", "function": "sum", "column": 5, "bound": 5}, "sum was given 5 as a column"),
+    ],
+    ids=lambda value: value.get("kind") if isinstance(value, dict) else "",
+)
+def test_windows_that_no_worker_could_take_are_damage(tmp_path: Path, window: dict[str, Any], reason: str) -> None:
+    registry = registry_with(tmp_path)
+    change = {"version": 2, "change": "add", "id": "w", "window": window, "since": None}
+    (registry.path / NAME).write_text(json.dumps(change))
+    for read in (registry.list, lambda: registry.texts([f"file:{registry.path}/{NAME}"])):
+        with pytest.raises(DamagedError, match=rf"{NAME} is damaged \({reason}"):
+            read()
+    skipping = WindowRegistry(registry.path, skip_damaged=True)
+    assert ([one.id for one in skipping.list()], skipping.damaged()) == (["minute"], (NAME,))
+
+
+@given(st.sampled_from(FUZZED), st.data())
 def test_any_change_of_a_change_gives_a_result_or_names_the_file(fields: dict[str, Any], data: st.DataObject) -> None:
     changed = json.loads(json.dumps(fields))
     part = changed["window"] if "window" in changed and data.draw(st.booleans()) else changed
@@ -220,6 +254,60 @@ def test_any_change_of_a_report_gives_a_result_or_names_the_file(field: str, val
         file.write_text(json.dumps(json.loads(file.read_text()) | {field: value}))
         error = failure(lambda: list(map(str, registry.list())))
         assert not error or "query.json" in error
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"missing": [[number, number] for number in range(1, 20_003, 2)]},
+        {"missing": list(range(1, 20_003))},
+        {"windows": [{"version": 1, "id": "a"}] * 50_001},
+        {"windows": {str(number): 1 for number in range(50_001)}},
+        {"windows": [{"version": 1, "id": "a", "window": {"kind": "lunar"}}]},
+        {"windows": [{"version": 1, "id": "a", "window": USER}]},
+        {"format": 99},
+    ],
+    ids=["stretches", "numbers", "windows", "names", "kind", "user", "format"],
+)
+def test_reports_that_nobody_wrote_are_read_once_and_do_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+) -> None:
+    registry = registry_with(tmp_path, skip_damaged=True)
+    registry.report("query", [], 1)
+    file = registry.path / "_queries" / "query.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | fields))
+    parsed = _count_parses(monkeypatch)
+    for _ in range(3):
+        assert registry.reported("query") is None
+        assert [window.label for window in registry.needed("query")] == ["minute"]
+        with pytest.raises(UNREADABLE, match=r"query\.json") as error:
+            registry.list()
+        assert len(traceback.extract_tb(error.tb)) < 10
+    assert parsed == [str(file)]
+
+
+def test_a_report_is_read_once_until_it_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = registry_with(tmp_path)
+    parsed = _count_parses(monkeypatch)
+    for newest in range(1, 50):
+        registry.report("query", [], newest)
+        for _ in range(3):
+            report = registry.reported("query")
+            assert report is not None
+            assert report.newest == newest
+    assert len(parsed) == 49
+
+
+def _count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list to which the name of every report is added when it is parsed."""
+    parsed, read = [], Report.from_json
+
+    def from_json(text: str, origin: str) -> Report:
+        parsed.append(origin)
+        return read(text, origin)
+
+    monkeypatch.setattr(Report, "from_json", staticmethod(from_json))
+    return parsed
 
 
 @pytest.mark.parametrize(
@@ -327,6 +415,31 @@ def test_files_of_further_folders_do_not_count(tmp_path: Path) -> None:
     assert registry.texts([*paths, f"file:{registry.path}/00000001.json"])[:2] == (None, None)
     with pytest.raises(mt.QueryError, match=rf"a worker does not see .*{NAME}, which Spark has listed"):
         registry.texts([f"file:{registry.path}/{NAME}"])
+
+
+@pytest.mark.parametrize("name", ["link", NAME, "x=1/link", "_other", "_x=1"])
+def test_links_to_folders_are_refused(tmp_path: Path, name: str) -> None:
+    """Spark would follow them: two links to their own folder are as good as no end."""
+    registry = registry_with(tmp_path)
+    registry.report("query", [], 1)
+    (registry.path / "x=1/inner").mkdir(parents=True)
+    registry.check_links()
+    link = registry.path / name
+    link.symlink_to(registry.path)
+    with pytest.raises(
+        mt.QueryError, match=rf"'{link}' is a link to a folder, and Spark would follow it.*Remove the link"
+    ):
+        registry.check_links()
+
+
+def test_links_that_spark_does_not_follow_are_none_of_ours(tmp_path: Path) -> None:
+    """Kubernetes mounts a folder as hidden links; the registry itself may lie behind one."""
+    registry = registry_with(tmp_path)
+    (registry.path / "..data").symlink_to(registry.path)
+    (registry.path / NAME).symlink_to(registry.path / "00000001.json")
+    (tmp_path / "link").symlink_to(registry.path)
+    WindowRegistry(tmp_path / "link").check_links()
+    WindowRegistry(f"memory://{uuid4().hex}/windows").check_links()
 
 
 def test_a_store_has_files_of_all_sizes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,10 +68,12 @@ def test_the_walk_through_names_the_jars_that_are_tested() -> None:
     variables = dict(re.findall(r"^(\w+) := (.*)$", rules, re.MULTILINE))
     delta = variables["DELTA_JARS"].replace("$(DELTA)", variables["DELTA"]).split()
     page = (ROOT / "docs/walkthrough.md").read_text(encoding="utf-8")
-    assert re.findall(r"^  ([\w.-]+:[\w.-]+:[\d.]+)", page, re.MULTILINE) == [
-        *connector(variables["DELTA_SPARK"]),
-        *delta,
-    ]
+    (fetch,) = (block.code for block in blocks(page) if "mvn " in block.code)
+    command = ["bash", "-euc", f'mvn() {{ printf "%s\\n" "$@"; }}\n{fetch}']
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    fetched = re.findall(r"^-Dartifact=(.*)$", said, re.MULTILINE)
+    assert fetched == [*connector(variables["DELTA_SPARK"]), *delta]
+    assert f"`{fetched[0]},{delta[0]}`" in page
 
 
 def test_the_page_on_security_has_the_limits_that_the_code_has() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable
 from pathlib import Path
+from time import process_time
 from typing import Any
 from uuid import uuid4
 
@@ -26,7 +27,9 @@ from muntin.errors import MuntinError, QueryError
 from muntin.files import LocalFiles, files_of
 from muntin.paths import folder, place_of
 from muntin.registry import WindowRegistry
-from muntin.safe_text import hide_user_info
+from muntin.safe_text import hide_secrets, hide_user_info, is_secret, secret_values
+from muntin.spark.statements.plan import PlainStatement, SharedPlan, SqlPlan
+from muntin.sqltext import point, read
 from tests.passwords import PASSWORD, URL, shown_texts
 
 SQL = "SELECT device, min(v) AS low FROM events GROUP BY device, window(ts, '1 minute')"
@@ -204,18 +207,113 @@ def test_commands_print_no_password_of_a_registry(arguments: tuple[str, ...]) ->
         ("s3a:/user:password@bucket/a", "s3a:/***@bucket/a"),  # as a Path has it
         ("s3a://AKIA:pass/word+1@bucket/a", "s3a://***@bucket/a"),
         ("s3a://user:pass word@bucket/a", "s3a://***@bucket/a"),
-        ("s3a://user:p@ss@bucket/a@b", "s3a://***@bucket/a@b"),
+        ("s3a://user:p@ss@bucket/a", "s3a://***@bucket/a"),
+        ("s3a://user:p@ss@bucket/a@b", "s3a://***@b"),  # it may all be a password
+        ("s3a://AKIA:7sT/abcDEF@bucket/x", "s3a://***@bucket/x"),
+        ("s3a://AKIAIOSFODNN7EXAMPLE:77/abcDEF@bucket/x", "s3a://***@bucket/x"),
+        ("s3a://user:p@s/s@bucket", "s3a://***@bucket"),
+        ("s3a://me@corp.com:p/w@bucket", "s3a://***@bucket"),
+        ("s3a://user:pass\nword@bucket/a", "s3a://***@bucket/a"),
+        ("s3a://user:12345@bucket/a", "s3a://***@bucket/a"),
+        ("user@s3a://user:password@bucket/a", "user@s3a://***@bucket/a"),
+        ("jdbc:oracle:thin:scott/tiger@host", "jdbc:oracle:thin:***@host"),
+        ("jdbc:oracle:thin:scott/ti@ger@//host:1521/x", "jdbc:oracle:thin:***@//host:1521/x"),
+        ("jdbc:mysql://scott:tiger@host/x", "jdbc:mysql://***@host/x"),
+        ("jdbc:db2://h/x:user=me;pwd=abc;", "jdbc:db2://h/x:user=me;pwd=***;"),
         ("https://h/a?X-Amz-Signature=abc&b=1", "https://h/a?X-Amz-Signature=***&b=1"),
         ("jdbc:sqlserver://h:1433;user=me;password=abc;a=b", "jdbc:sqlserver://h:1433;user=me;password=***;a=b"),
         *(
             (text, text)
-            for text in ("s3a://bucket/a@b/c", "kafka://h:9092/t", "abfss://c@account/a", "file:/a@b", "a@b")
+            for text in (
+                *("s3a://bucket/a@b/c", "kafka://h:9092/t", "abfss://c@account/a", "file:/a@b", "a@b"),
+                *("s3a://bucket:9000/x@y", "abfss://c@account:443/x@y", "file:///a/b:c@d", "jdbc:oracle:thin:@host"),
+                *("s3a://bucket: no such bucket, ask me@there", "see https://host/a:b@c", "C:\\data@x"),
+            )
         ),
     ],
 )
 def test_what_is_hidden_and_what_is_not(text: str, shown: str) -> None:
     assert hide_user_info(text) == shown
     assert hide_user_info(f"no folder {text}, check it") == f"no folder {shown}, check it"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("passphrase", "ssh_passphrase", "pass", "db.pass", "pkey", "private_key_passcode", "PWD", "master_key"),
+        *("kafka.ssl.keystore.key", "fs.s3a.encryption.key", "fs.s3a.server-side-encryption.key"),
+        *("parquet.encryption.key.list", "parquet.encryption.footer.key", "key", "fs.s3a.access.key"),
+    ],
+)
+def test_names_of_secrets(name: str) -> None:
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "path",
+            "passive",
+            "bypass",
+            "compass.mode",
+            "keystore.location",
+            "kafka.ssl.keystore.type",
+            "key.deserializer",
+        ),
+        *("primaryKey", "spark.sql.shuffle.partitions", "endpoint_url", "fs.s3a.encryption.algorithm", "monkey"),
+    ],
+)
+def test_names_that_are_of_no_secrets(name: str) -> None:
+    assert not is_secret(name)
+
+
+def test_secrets_may_be_no_texts() -> None:
+    options = {"password": 123456, "token": b"abcd", "client": {"secret": [1.2345, None, True, 7], "retries": 100000}}
+    assert sorted(secret_values(options)) == ["1.2345", "123456", "abcd"]
+    assert hide_secrets("refused 123456, abcd", secret_values(options)) == "refused ***, ***"
+
+
+@pytest.mark.parametrize(
+    "part", ["a:/b:", "s3a://u:p", "a:/", "a://b@", "jdbc:oracle:a:", "jdbc:oracle:a:b/", "@", ":@/ "]
+)
+def test_texts_are_searched_in_linear_time(part: str) -> None:
+    for text in (part * 50_000, part * 50_000 + "@"):
+        start = process_time()
+        hide_user_info(text)
+        assert process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT x FROM csv.`{url}` WHERE (",
+        "SELECT 1 AS a FROM csv.`{url}`)",
+        "SELECT x FROM csv.`{url}",
+        "INSERT INTO csv.`{url}` SELECT 1",
+        "SELECT x FROM events GROUP BY TUMBLE(ts, INTERVAL '{url}' MINUTE)",
+    ],
+)
+@pytest.mark.parametrize("dialect", ["spark", "azure", "flink"])
+def test_errors_of_sql_quote_no_password(sql: str, dialect: Any) -> None:
+    with pytest.raises(MuntinError) as error:
+        read(sql.format(url=URL), dialect)
+    assert PASSWORD not in shown_texts(error.value)
+
+
+def test_the_caret_stands_below_its_word_where_a_password_was() -> None:
+    text = f"SELECT 1;\nSELECT x FROM csv.`{URL}` WHERE y"
+    assert point(text, text.index("WHERE"), "no.") == (
+        "line 2, column 56: no.\n  SELECT x FROM csv.`s3a://***@bucket/windows` WHERE y\n"
+        "                                               ^"
+    )
+
+
+def test_plans_of_sql_have_no_password() -> None:
+    plan = SqlPlan((), (PlainStatement("low", f"reads csv.`{URL}`"),))
+    assert "s3a://***@bucket/windows" in str(plan)
+    assert PASSWORD not in f"{plan.to_json()} {plan.plain!r} {plan}"
+    assert SharedPlan(("low",), (f"csv.`{URL}`",), "start", plan).tables == ("csv.`s3a://***@bucket/windows`",)
 
 
 def test_settings_come_from_files(tmp_path: Path) -> None:

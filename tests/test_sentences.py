@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
 from muntin.errors import InternalError, QueryError, UnsupportedError
 from muntin.sentences import error_of_worker, sentence_of
-from muntin.spark.workers.errors import sentence_first
+from muntin.spark.worker_errors import sentence_first, sentence_first_of
 
 TRACE = """Traceback (most recent call last):
   File "/muntin/arrow/frames/user.py", line 118, in _one_by_one
@@ -72,19 +72,27 @@ def test_our_own_errors_are_found_in_those_of_spark() -> None:
     assert error_of_worker(RuntimeError("Traceback (most recent call last):\n  a\nKeyError: 'k'")) is None
 
 
-def test_a_worker_sends_the_sentence_before_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+def fail_in_a_step(rows: int) -> Iterator[int]:
+    yield rows
+    raise QueryError("the column is empty. Use another.")
+
+
+def fail_in_a_function(rows: int) -> list[int]:
+    raise QueryError("the column is empty. Use another.")
+
+
+@pytest.mark.parametrize(
+    "failing", [sentence_first(fail_in_a_step), sentence_first_of(fail_in_a_function)], ids=["step", "function"]
+)
+def test_a_worker_sends_the_sentence_before_the_traceback(
+    failing: Callable[[int], Iterable[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     from pyspark.util import handle_worker_exception
 
     monkeypatch.setenv("SPARK_HIDE_TRACEBACK", "")
-
-    @sentence_first
-    def step(rows: int) -> Iterator[int]:
-        yield rows
-        raise QueryError("the column is empty. Use another.")
-
     sent = io.BytesIO()
     with pytest.raises(QueryError) as raised:
-        list(step(1))
+        list(failing(1))
     handle_worker_exception(raised.value, sent)
     first, second, *_, last = sent.getvalue()[8:].decode().splitlines()
     assert first == last == "muntin.errors.QueryError: the column is empty. Use another."

@@ -14,18 +14,24 @@ LIST = Path(__file__).with_name("jars.sha256")
 
 
 def check_jars(folder: Path, listed: Path = LIST, names: Sequence[str] = ()) -> None:
-    """Fail, and remove the jar, where a jar has no checksum in the list or another one: all jars, or some."""
+    """Remove every jar that has no checksum in the list or another one, of all jars or some, and fail if there is any.
+
+    A jar of the names that is not there fails as well, when the others have been checked.
+    """
     if not listed.exists():
         raise SystemExit(f"{listed} is missing, so no jar can be checked. Get it with: git checkout tools/{LIST.name}")
     sums = read_sums(listed)
+    errors = []
     for jar in [folder / name for name in names] or sorted(folder.glob("*.jar")):
         if not jar.exists():
-            raise SystemExit(f"{jar} is missing. Fetch it again.")
-        if (digest := checksum(jar)) != sums.get(jar.name):
+            errors.append(f"{jar} is missing. Fetch it again.")
+        elif (digest := checksum(jar)) != sums.get(jar.name):
             jar.unlink()
-            raise SystemExit(
+            errors.append(
                 f"{jar.name} was removed: its SHA-256 is {digest}, and {listed.name} has {sums.get(jar.name)}."
             )
+    if errors:
+        raise SystemExit("\n".join(errors))
 
 
 def write_sums(folder: Path, listed: Path = LIST) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from muntin.duration import FOREVER
+from muntin.duration import DAY, FOREVER
 from muntin.errors import QueryError, UnsupportedError
 from muntin.formats import FORMAT, FormatError, check_format
 from muntin.numbering import Stretches, read_stretches
@@ -34,6 +34,15 @@ ALLOWING = "mt.WindowRegistry(…, most_instances=…)"
 
 MOST_BYTES = 1 << 16
 """How long the file of a change may be."""
+
+MOST_REPORT_BYTES = 1 << 24
+"""How long the report of a query may be: one on tens of thousands of windows is shorter."""
+
+MOST_WINDOWS = 50_000
+"""How many windows a report may have."""
+
+MOST_MISSING = 10_000
+"""How many missing changes, or stretches of them, a report may have; a query keeps a tenth of that."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -107,8 +116,7 @@ class Change:
                     return Change(version)
                 case "remove":
                     return Change(version, _id(fields["id"]), None, micros(fields["until"], "until"))
-            window = from_dict(fields["window"], id=_id(fields["id"])).timed()
-            check_lengths([window])
+            window = _window(fields["window"], fields["id"])
             check_instances([window], most_instances, ALLOWING)
             return Change(version, window.label, window, micros(fields["since"], "since"))
 
@@ -132,7 +140,7 @@ class Taken:
     @staticmethod
     def from_fields(version: object, id: str, window: Any = None, **times: int | None) -> Taken:
         """Read an entry of a report."""
-        counted = None if window is None else from_dict(window, id=_id(id)).timed()
+        counted = None if window is None else _window(window, id)
         moments = {name: None if time is None else _whole(time) for name, time in times.items()}
         return Taken(_whole(version), _id(id), window=counted, **moments)
 
@@ -153,6 +161,9 @@ class Report:
         """Read a report back, and refuse what is none."""
         with damage(origin, REWRITE):
             fields = _fields(text, origin)
+            for name, most in (("windows", MOST_WINDOWS), ("missing", MOST_MISSING)):
+                if len(fields[name]) > most:
+                    raise ValueError(f"it has {len(fields[name]):,} {name}, and at most {most:,} are read")
             windows = tuple(Taken.from_fields(**entry) for entry in fields["windows"])
             return Report(windows, _whole(fields["newest"]), read_stretches(fields["missing"]), str(fields["written"]))
 
@@ -224,6 +235,16 @@ def _id(value: object) -> str:
     return value
 
 
+def _window(fields: Any, id: object) -> AnyWindow:
+    """Read a window; refuse one that no registry has written."""
+    window = from_dict(fields, id=_id(id)).timed()
+    check_lengths([window])
+    try:
+        return check_writable(window)
+    except UnsupportedError as error:
+        raise ValueError(str(error)) from error
+
+
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no number")
 
@@ -279,7 +300,10 @@ def time_text(micros: int | None) -> str | int | None:
 
 
 def check_writable(window: AnyWindow) -> AnyWindow:
-    """Refuse a window that a file cannot tell: one of a user's code, or of an expression that only a session has."""
+    """Refuse a window that a file cannot tell: one of a user's code, or of an expression that only a session has.
+
+    Also refuse a landmark of a wall clock so early or late that it is no instant of every time zone.
+    """
     if isinstance(window, UserWindow):
         raise UnsupportedError(f"window {window.label!r} is code, which a registry does not keep. Leave it out.")
     if any(not isinstance(watch.column, str) for watch in window.watches):
@@ -287,4 +311,7 @@ def check_writable(window: AnyWindow) -> AnyWindow:
             f"window {window.label!r} watches an expression, which a registry does not keep. "
             "Add it to the stream as a column, and name that."
         )
+    if isinstance(window, Landmark) and window.local:
+        for since in (window.since - DAY, window.since + DAY):
+            window.at(since)
     return window

@@ -307,9 +307,10 @@ def _text(content: bytes, most: int) -> str:
     return content.decode("utf-8")
 
 
-def _changed(entry: Path) -> int:
-    """Return when a file was changed; of a link that leads nowhere, when the link was."""
+def _changed(entry: Path) -> tuple[int, int, int]:
+    """Return when a file was changed, and what differs where it was soon written again; for a broken link, its own."""
     try:
-        return entry.stat().st_mtime_ns
+        status = entry.stat()
     except OSError:
-        return entry.lstat().st_mtime_ns
+        status = entry.lstat()
+    return status.st_mtime_ns, status.st_ino, status.st_size

@@ -8,31 +8,35 @@ know.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from uuid import uuid4
 
-from muntin.change_files import NUMBERS, ChangeFiles, file_of
+from muntin.change_files import NUMBERS, UNREADABLE, ChangeFiles, file_of
 from muntin.changes import (
     ALLOWING,
     MOST_BYTES,
+    MOST_REPORT_BYTES,
     REWRITE,
     Change,
     DamagedError,
     Moment,
     Registered,
     Report,
+    UnavailableError,
     check_text,
     check_writable,
     damage,
     json_text,
     micros,
 )
-from muntin.errors import QueryError, UnsupportedError
+from muntin.errors import MuntinError, QueryError, UnsupportedError
 from muntin.files import CreatingFiles, files_of
 from muntin.numbering import LAST, Stretches, is_within, plain_stretches
 from muntin.paths import StrPath, is_remote, place_of, scheme
@@ -45,9 +49,6 @@ REPORTS = "_queries"
 """The folder of what queries say of their windows; Spark does not read folders with such names."""
 IDENTITY = "_identity"
 """The file that tells a registry from others, wherever it is moved to."""
-
-MOST_REPORT_BYTES = 1 << 24
-"""How long the report of a query may be: one on tens of thousands of windows is shorter."""
 
 
 class ChangeLog(Protocol):
@@ -255,9 +256,14 @@ class WindowRegistry:
         self._files.put(self._in(REPORTS, f"{query}.json"), json_text(fields))
 
     def reported(self, query: str) -> Report | None:
-        """Give what a query has said last; None if it has said nothing, or if that is damaged."""
-        with suppress(FileNotFoundError, DamagedError):
-            return self._report(f"{query}.json")
+        """Return what a query has said last; None if it has said nothing, or if that is damaged.
+
+        Where damaged files are skipped, what a later version may have written is skipped as well.
+        """
+        name = f"{query}.json"
+        stamp = self._files.list(self._in(REPORTS)).get(name)
+        with suppress(FileNotFoundError, *(UNREADABLE if self.skip_damaged else (DamagedError,))):
+            return None if stamp is None else self._report(name, stamp)
         return None
 
     def identity(self) -> str | None:
@@ -285,6 +291,20 @@ class WindowRegistry:
         for version in sorted(marked - present - entries.keys() - far):
             self._create(version, self._taken(version).to_json())
 
+    def check_links(self) -> None:
+        """Refuse links to folders: Spark follows each wherever it leads, and two that lead back have no end."""
+        if is_remote(self.place):
+            return
+        for top, folders, _ in os.walk(self.place):
+            if top == self.place:
+                folders[:] = [name for name in folders if name not in (REPORTS, NUMBERS)]
+            folders[:] = [name for name in folders if not name.startswith(".")]  # Spark leaves these out
+            if link := next((path for name in folders if (path := Path(top, name)).is_symlink()), None):
+                raise QueryError(
+                    f"{str(link)!r} is a link to a folder, and Spark would follow it while it looks for changes. "
+                    "Remove the link; a registry needs none."
+                )
+
     @property
     def _folder(self) -> ChangeFiles:
         return ChangeFiles(self._files, self.place, self.most_instances, self.skip_damaged)
@@ -302,15 +322,16 @@ class WindowRegistry:
         return is_first
 
     def _reports(self) -> Iterator[Report]:
-        for name in self._files.list(self._in(REPORTS)):
+        for name, stamp in self._files.list(self._in(REPORTS)).items():
             if name.endswith(".json"):
                 with suppress(FileNotFoundError):  # it is gone since
-                    yield self._report(name)
+                    yield self._report(name, stamp)
 
-    def _report(self, name: str) -> Report:
-        file = self._in(REPORTS, name)
-        with damage(file, REWRITE):
-            return Report.from_json(self._files.read_short(file, MOST_REPORT_BYTES), file)
+    def _report(self, name: str, stamp: Hashable) -> Report:
+        report = _read_report(self._files, self._in(REPORTS, name), stamp)
+        if isinstance(report, MuntinError):
+            raise report.with_traceback(None)
+        return report
 
     def _taken(self, version: int) -> Change:
         """Give the change that a query has taken under a number; one that changes nothing if none has."""
@@ -360,3 +381,15 @@ class WindowRegistry:
                 "for one writer only, so two writers could take one number. Use WindowRegistry(path, "
                 "log=mt.DeltaLog('catalog.schema.table')), or writers='one' if there is never a second writer."
             )
+
+
+@lru_cache(maxsize=100)
+def _read_report(files: CreatingFiles, file: str, _stamp: Hashable) -> Report | MuntinError:
+    """Read a report, once until it is written again; return what is wrong with it, unless it may be read later."""
+    try:
+        with damage(file, REWRITE):
+            return Report.from_json(files.read_short(file, MOST_REPORT_BYTES), file)
+    except UnavailableError:
+        raise
+    except UNREADABLE as error:
+        return error

@@ -10,21 +10,32 @@ from typing import Any
 HIDDEN = "***"
 """What stands in place of a secret."""
 
-_USER_INFO = re.compile(
-    r"(?P<scheme>[A-Za-z0-9+.-]{1,20}):(?P<slashes>//?)"
-    r"(?:(?P<info>[^/\s]*)|(?P<odd>[^/@:\s]*:(?!\d{1,5}(?:\D|$))[^\n@]{0,400}))@"
+_LONGEST_INFO = 1_000
+"""How many characters of user info are looked at: a limit for what a hostile text costs."""
+_LONGEST_WITH_BLANKS = 400
+"""How many characters of it may have blanks and lines in between."""
+_START = re.compile(
+    r"(?P<scheme>[A-Za-z0-9+.-]{1,20}):(?P<slashes>//?)|jdbc:oracle:\w{1,20}:(?=[^@\s/]{1,200}/)", re.IGNORECASE
 )
-"""User info as URLs have it, and with the slashes and blanks of passwords that nobody has quoted."""
+"""What stands before user info: in URLs, and in those of Oracle's databases, which have a user, a slash, a password."""
+_AUTHORITY = re.compile(r"[^/\s]*")
+_TOKEN = re.compile(r"\S*")
+_PORT = re.compile(r"\d{2,5}(?:[/?#\s]|$)")
+_ACCESS_KEY = re.compile(r"A[A-Z]{3}[A-Z0-9]{12,}")
+"""The name that Amazon gives a secret: what follows it is no port."""
 _PARAMETER = re.compile(
-    r"(?P<name>[?&;](?=[^=&;\s]{0,60}(?:sig|secret|token|passw|credential|key))[^=&;\s]{1,80}=)[^&;\s'\"]+",
+    r"(?P<name>[?&;](?=[^=&;\s]{0,60}(?:sig|secret|token|pass|pwd|credential|key))[^=&;\s]{1,80}=)[^&;\s'\"]+",
     re.IGNORECASE,
 )
 """A parameter of a URL that stands for a password, such as the signature of Azure's shared access."""
 _SECRET_NAME = re.compile(
-    r"secret|passw|pwd|token|credential|signature|jaas|sas(?!l)|^key$|(access|account|api|private|shared)[._-]?key"
-    r"|connection[._-]?string|^(auth|authorization|cookie)$",
+    r"secret|passw|pass[._-]?(phrase|code)|(?<![a-z])pass(?![a-z])|pwd|token|credential|signature|jaas|sas(?!l)"
+    r"|^key$|(?<![a-z])pkey|(access|account|api|private|shared|(key|trust)store|encryption|signing|master)[._-]?key"
+    r"|encryption.*[._-]keys?(?![a-z])|connection[._-]?string|^(auth|authorization|cookie)$",
     re.IGNORECASE,
 )
+_SHORTEST_NUMBER = 4
+"""How many digits a secret has that is a number: shorter ones are part of too many texts."""
 _NO_USER = re.compile(r"file|abfss?|wasbs?", re.IGNORECASE)
 """Schemes without users: what stands before an @ is part of a path, or the name of a container."""
 
@@ -37,20 +48,80 @@ def hide_user_info(text: str) -> str:
     >>> hide_user_info("https://store/c?sv=1&sig=abc"), hide_user_info("abfss://container@account/windows")
     ('https://store/c?sv=1&sig=***', 'abfss://container@account/windows')
     """
-    return _PARAMETER.sub(rf"\g<name>{HIDDEN}", _USER_INFO.sub(_hide, text))
+    return _hide(text, _spans(text))
 
 
-def _hide(url: re.Match[str]) -> str:
-    scheme, info = url["scheme"], url["info"]
-    is_public = _NO_USER.fullmatch(scheme) and info is not None and ":" not in info
-    return url[0] if is_public else f"{scheme}:{url['slashes']}{HIDDEN}@"
+def hide_beside(text: str, place: int) -> tuple[str, int]:
+    """Return a text as `hide_user_info` does, and where a place of it is then.
+
+    >>> hide_beside("csv.`s3a://user:password@bucket/x` WHERE", 35)
+    ('csv.`s3a://***@bucket/x` WHERE', 25)
+    """
+    spans = _spans(text)
+    moved = place
+    for start, end in spans:
+        if start < place:
+            moved += len(HIDDEN) - (end - start) if end <= place else start - place
+    return _hide(text, spans), moved
 
 
 def user_infos(text: str) -> Iterator[str]:
-    """Yield the user info that `hide_user_info` hides."""
-    for url in _USER_INFO.finditer(text):
-        if _hide(url) != url[0]:
-            yield url["info"] or url["odd"] or ""
+    """Yield the user info that `hide_user_info` hides, also without what may belong to the path behind it."""
+    for start, end in _user_spans(text):
+        yield text[start:end]
+        yield text[start:end].partition("@")[0]
+
+
+def _hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    parts, before = [], 0
+    for start, end in spans:
+        parts += [text[before:start], HIDDEN]
+        before = end
+    return "".join([*parts, text[before:]])
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    """Return where the secrets of URLs begin and end, in order; none overlaps another."""
+    spans: list[tuple[int, int]] = []
+    parameters = ((found.end("name"), found.end()) for found in _PARAMETER.finditer(text))
+    for start, end in sorted([*_user_spans(text), *parameters]):
+        if spans and start < spans[-1][1]:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _user_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where user info begins and ends; of several ends that it may have, the last within its word."""
+    place, last = 0, text.rfind("@")
+    while (found := _START.search(text, place)) and found.end() <= last:
+        start = place = found.end()
+        end = _user_end(text, start, found["scheme"])
+        if end >= 0:
+            yield start, end
+            place = end
+
+
+def _user_end(text: str, start: int, scheme: str | None) -> int:
+    """Return the place of the @ that ends user info; -1 if there is none.
+
+    Passwords that nobody has quoted have slashes, blanks, line feeds and further @. A path may have an @, too. Too much
+    is hidden rather than too little, but the port of a host is no password.
+    """
+    if text.find("@", start, start + _LONGEST_INFO) < 0:
+        return -1
+    limit = start + _LONGEST_INFO
+    authority = _AUTHORITY.match(text, start, limit).end()  # type: ignore[union-attr]
+    colon = authority if scheme is None else text.find(":", start, authority)
+    has_password = colon >= 0 and (scheme is None or not text[colon + 1 : colon + 2].isspace())
+    is_port = has_password and _PORT.match(text, colon + 1) and not _ACCESS_KEY.fullmatch(text, start, colon)
+    if has_password and not is_port:
+        end = text.rfind("@", colon, _TOKEN.match(text, colon, limit).end())  # type: ignore[union-attr]
+        return end if end >= 0 else text.find("@", colon, colon + _LONGEST_WITH_BLANKS)
+    end = text.rfind("@", start, authority)
+    is_public = scheme is not None and _NO_USER.fullmatch(scheme) and text.find(":", start, end) < 0
+    return -1 if is_public else end
 
 
 def is_secret(name: str) -> bool:
@@ -65,18 +136,24 @@ def is_secret(name: str) -> bool:
 def secret_values(options: Any, within: bool = False) -> Iterator[str]:
     """Yield the texts in options that stand below the name of a secret.
 
-    >>> sorted(secret_values({"key": "k", "client": {"region": "r", "aws_session_token": "t"}}))
-    ['k', 't']
+    >>> sorted(secret_values({"key": "k", "client": {"region": "r", "aws_session_token": "t", "password": 12345}}))
+    ['12345', 'k', 't']
     """
     match options:
         case Mapping():
             for name, value in options.items():
                 yield from secret_values(value, within or is_secret(str(name)))
-        case list() | tuple():
+        case list() | tuple() | set() | frozenset():
             for value in options:
                 yield from secret_values(value, within)
-        case str() if within and options:
-            yield options
+        case bytes() if within:
+            yield from secret_values(options.decode(errors="replace"), within)
+        case None | bool():
+            return
+        case _ if within:
+            text = str(options)
+            if len(text) >= (1 if isinstance(options, str) else _SHORTEST_NUMBER):
+                yield text
 
 
 def hide_secrets(text: str, secrets: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from muntin.arrow.reducers import reducer
 from muntin.arrow.state import packing as packing_module
 from muntin.arrow.state.bucket import MANY, News, Outcome, step
 from muntin.arrow.state.head import Head, Job
-from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpacked
+from muntin.arrow.state.packing import Packing, bucket_labels, pack, packed_at_source, unpack, unpack_state, unpacked
 from muntin.arrow.state.terms import Term
 from muntin.changes import Change, DamagedError
 from muntin.duration import FOREVER
@@ -27,6 +27,7 @@ from muntin.fingerprint import Computed, Fingerprint, Input
 from muntin.formats import FORMAT
 from muntin.plan.slicing.grids import slicing
 from muntin.window import Window
+from tests.arrow.damage import with_offset
 
 WINDOWS = (Window(10), Window(20), Window(30, 10), Window(15, 5), Window(7, 3, 2), Window(300, 60))
 
@@ -276,6 +277,24 @@ def test_a_head_whose_windows_were_three_numbers_is_read() -> None:
     for term in fields["terms"]:
         _, *term["shape"] = term.pop("window").values()
     assert Head.from_json(json.dumps(fields)) == running.head
+
+
+@pytest.mark.parametrize("offset", [60, 1 << 30, -1])
+def test_state_that_points_elsewhere_in_memory_is_refused(offset: int) -> None:
+    """Arrow would give what lies behind the texts of a column, or be ended by the system."""
+    running = Running((Window(1000),), delay=0)
+    running.feed([("a", 10, 1, "x"), ("b", 20, 2, "y")])
+    running.store.kept = {number: with_offset(data, offset) for number, data in running.store.kept.items()}
+    running.feed([])
+    running.watermark = 2000
+    with pytest.raises(QueryError, match=r"the state in the checkpoint is damaged .* Use a new checkpoint"):
+        running.feed([])
+
+
+@pytest.mark.parametrize("data", [b"", b"scribbled", pack(pa.RecordBatch.from_pydict({"t": [1]}))[:-60]])
+def test_state_that_is_no_state_is_refused(data: bytes) -> None:
+    with pytest.raises(QueryError, match="the state in the checkpoint is damaged"):
+        unpack_state(data)
 
 
 def test_segments_with_other_names_of_columns_are_read() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,8 @@ from muntin.arrow.state.packing import pack, unpack
 from muntin.changes import Change
 from muntin.duration import FOREVER
 from muntin.fingerprint import Fingerprint, Input
-from tests.arrow.test_frames import S, batches_of, expected, key_rows, task_of, tenths, windows
+from tests.arrow.damage import with_offset
+from tests.arrow.test_frames import COLUMNS, S, batches_of, expected, key_rows, task_of, tenths, windows
 
 FINGERPRINT = Fingerprint("ordered", Input("ts", "timestamp"), (), ())
 
@@ -45,10 +47,15 @@ class Bucket:
         self.job, self.shelf = FrameJob(task_of(asked), FINGERPRINT, order), Shelf()
         self.text: str | None = None
         self.late = self.dropped = 0
+        self.columns: dict[str, str] = {}
+        """The names of columns where windows come and go, by those that they have elsewhere."""
 
     def step(self, rows: list[dict[str, Any]], watermark: int, *changes: Change) -> list[tuple[Any, ...]]:
         """Take rows, a watermark and changes of windows, and give instances."""
-        batches = tuple(pack(batch) for batch in batches_of(rows, 1000) if batch.num_rows)
+        read = (batch for batch in batches_of(rows, 1000) if batch.num_rows)
+        batches = tuple(
+            pack(batch.rename_columns([self.columns.get(name, name) for name in batch.schema.names])) for batch in read
+        )
         latest = max([row["t"] for row in rows], default=-FOREVER)
         head = None if self.text is None else Head.from_json(self.text).taken_up(self.job)
         outcome = frame_step(self.job, head, self.shelf, News(batches, latest, changes), watermark)
@@ -134,6 +141,21 @@ def test_state_with_begins_that_were_rounded_otherwise_is_refused() -> None:
         bucket.step([], rows[25]["t"])
 
 
+@pytest.mark.parametrize("offset", [60, 1 << 30, -1])
+def test_state_that_points_elsewhere_in_memory_is_refused(offset: int) -> None:
+    """The state of a user window is text; rows wait and memories are kept."""
+
+    def every_third(state: int, time: int) -> tuple[int, int, int]:
+        return state + 1, int(state % 3 == 0), int(state % 3 == 0 and state > 0)
+
+    bucket = Bucket([mt.user_window(every_third, initial=0)])
+    bucket.step(tenths(30, 0), 0)
+    bucket.step([], tenths(30, 0)[20]["t"])
+    bucket.shelf[-2] = with_offset(bucket.shelf[-2], offset)
+    with pytest.raises(mt.QueryError, match=r"the state in the checkpoint is damaged .* Use a new checkpoint"):
+        bucket.step([], tenths(30, 0)[25]["t"])
+
+
 def test_windows_come_at_their_next_begin_and_go_at_their_next_end() -> None:
     """A session in progress is not given by halves; rows are counted from when a window comes."""
     bucket = Bucket([])
@@ -202,3 +224,46 @@ def test_a_window_that_watches_what_the_query_does_not_read() -> None:
     bucket.job = replace(bucket.job, registered=True)
     with pytest.raises(mt.QueryError, match="'runs' of the registry watches 'speed', which the query does not read"):
         bucket.step([], 0, Change(1, "runs", mt.while_("speed", id="runs")))
+
+
+VALUES = (
+    10**30,
+    2**63,
+    2**62,
+    2**62 + 1,
+    -(10**30),
+    10**400,
+    1,
+    0,
+    0.5,
+    1e300,
+    5e-324,
+    True,
+    {"count": 10**30},
+    None,
+    "no",
+    "1 us",
+)
+NAMES = ("condition", "column", "on", "function", "kind")
+VALID = [json.loads(Change(1, "w", window, 0).to_json()) for window in windows()]
+PARTS = [(fields, part) for fields in VALID for part in fields["window"] if part not in NAMES]
+
+
+@pytest.mark.parametrize(("fields", "part"), PARTS, ids=lambda value: value if isinstance(value, str) else "window")
+def test_a_change_that_is_accepted_is_taken_by_a_bucket(fields: dict[str, Any], part: str) -> None:
+    """Whatever numbers, texts and flags somebody writes into a change."""
+    known = tuple(names.watched_as(column, "condition" if column == "flag" else "number") for column in COLUMNS)
+    rows = key_rows(random.Random(3), 0)
+    place = len(rows) // 2
+    for value in VALUES:
+        try:
+            text = json.dumps(fields | {"window": fields["window"] | {part: value}})
+            change = Change.from_json(text, most_instances=1000).placed("+14:00")
+        except (mt.QueryError, mt.UnsupportedError):
+            continue
+        bucket = Bucket([])
+        bucket.job = replace(bucket.job, registered=True, task=replace(bucket.job.task, watched=known))
+        bucket.columns = dict(zip(map(names.watched, range(len(COLUMNS))), known, strict=True))
+        bucket.step(rows[:place], 0, change)
+        bucket.step(rows[place:], rows[place]["t"])
+        bucket.step([], 10**6 * S)

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from muntin_bench import record
+from muntin_bench.commands import bench
 from muntin_bench.record import load, save
 from muntin_bench.report.age import CHANGES, count_changes, read_changes, tell_age
 from muntin_bench.report.findings import stream_finding
 from muntin_bench.report.pages import report
-from muntin_bench.report.quotes import DOCUMENTS, quote_figures, with_figures, write_quotes
+from muntin_bench.report.quotes import DOCUMENTS, GROWTH, KEYED, quote_figures, with_figures, write_quotes
 from muntin_bench.report.stream import stream_section
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
-PROSE = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md", *(ROOT / "docs").glob("*.md")]
+PROSE = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "README.md", *(ROOT / "docs").rglob("*.md")]
 EXPERIMENTS = [path for path in sorted(RESULTS.glob("*.json")) if "circumstances" in load(path)]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)
 def test_documents_quote_the_results(document: Path) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    figures = quote_figures(load(RESULTS / "batch-keyed.json"), DOCUMENTS[document])
+    figures = quote_figures(load(RESULTS / KEYED), load(RESULTS / GROWTH), DOCUMENTS[document])
     assert figures in text
     assert text == with_figures(text, figures), "muntin bench report writes the figures anew"
 
@@ -55,17 +58,21 @@ def test_every_section_says_at_its_top_how_old_it_is() -> None:
     assert len(sections) == len(EXPERIMENTS)
     for section in sections:
         _, command, *_ = section.split("\n\n")
-        assert re.search(r"Measured at commit [0-9a-f]{7,}( with uncommitted changes)?, ", command), command
+        age = (
+            r"at commit [0-9a-f]{7,}( with uncommitted changes)?\. When this .* (no|\d+) commits? to the measured code"
+        )
+        assert re.search(age, command), command
 
 
 def test_a_result_says_what_is_known_of_its_commit() -> None:
     def age(commit: str | None) -> str:
         return tell_age({"circumstances": {"commit": commit}}, {"1f03ff4": 275, "aaaaaaa": 0, "bbbbbbb": 1})
 
-    assert age("1f03ff4") == "**Measured at commit 1f03ff4, before 275 later commits to the package.**"
-    assert age("bbbbbbb") == "**Measured at commit bbbbbbb, before 1 later commit to the package.**"
-    assert age("aaaaaaa") == "Measured at commit aaaaaaa, the newest of the package."
-    assert age("aaaaaaa-dirty") == "Measured at commit aaaaaaa with uncommitted changes, the newest of the package."
+    later = "When this page was written, {} to the measured code had followed."
+    assert age("1f03ff4") == f"**Measured at commit 1f03ff4. {later.format('275 commits')}**"
+    assert age("bbbbbbb") == f"**Measured at commit bbbbbbb. {later.format('1 commit')}**"
+    assert age("aaaaaaa") == f"Measured at commit aaaaaaa. {later.format('no commit')}"
+    assert age("aaaaaaa-dirty") == f"Measured at commit aaaaaaa with uncommitted changes. {later.format('no commit')}"
     assert age("ccccccc") == "Measured at commit ccccccc."
     assert age(None) == "Measured at an unknown commit."
 
@@ -119,13 +126,26 @@ def test_every_result_is_listed_with_its_command() -> None:
 
 def test_make_bench_repeats_what_it_says() -> None:
     """All but `stream latency`, which needs a broker; benchmarks/README.md says so."""
+    published = {result["command"].removeprefix("muntin "): result for result in map(load, EXPERIMENTS)}
+    ran = dict(repeated())
+    assert published.keys() - ran.keys() == {"bench stream latency"}
+    settings = {name: result["settings"] for name, result in published.items()}
+    fewer = [name for name, rounds in ran.items() if rounds < settings.get(name, {}).get("rounds", 0)]
+    assert not fewer, "a table would be replaced by one of fewer rounds"
+
+
+def repeated() -> Iterator[tuple[str, int]]:
+    """Yield the experiments of `make bench`, and the rounds of each; 0 if it has none."""
     rule = re.search(r"^bench: .*?\n\n", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert rule is not None
-    batch = re.search(r"for experiment in (.*?); do ", rule[0])
-    assert batch is not None
-    ran = {f"bench batch {name}" for name in batch[1].split()} | set(re.findall(r"/muntin (bench [\w -]+\w)", rule[0]))
-    missing = {load(path)["command"].removeprefix("muntin ") for path in EXPERIMENTS} - ran
-    assert missing == {"bench stream latency"}
+    for experiments, line in re.findall(r"(?:for experiment in (.*?); do )?\S+/muntin (bench [^;\n]*)", rule[0]):
+        for experiment in experiments.split() or [""]:
+            words = line.replace("$$experiment", experiment).split()
+            command, arguments = bench.commands[words[1]], words[2:]
+            while isinstance(command, click.Group) and arguments:
+                command = command.commands[arguments.pop(0)]
+            rounds = command.make_context(command.name, list(arguments)).params.get("rounds", 0)
+            yield " ".join(words).partition(" --")[0], rounds
 
 
 def test_the_contenders_of_the_shapes_table_exist() -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import muntin
+from muntin.kernels import on_disk
 from muntin.kernels.on_disk import _Files
 
 PROGRAM = """
@@ -73,10 +77,105 @@ def test_nothing_is_loaded_from_a_folder_that_others_can_write(tmp_path: Path, m
     assert files.load("key") is None
 
 
-def test_a_file_of_another_user_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_kind", [stat.S_ISDIR, stat.S_ISREG], ids=["folder", "file"])
+def test_nothing_of_another_user_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_kind: Callable[[int], bool]
+) -> None:
+    """Neither a file of theirs in our folder, nor a file of ours in their folder."""
     files, _ = saved(tmp_path / "cache")
-    monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    real = os.fstat
+
+    def fstat(handle: int) -> os.stat_result:
+        status = real(handle)
+        fields = list(status)
+        if is_kind(status.st_mode):
+            fields[stat.ST_UID] += 1
+        return os.stat_result(fields)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", fstat)
+        assert files.load("key") is None
+    assert files.load("key") == {"code": 7}
+
+
+def test_a_folder_that_is_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
+    """Somebody can plant a link in a folder that all users share, to a folder of ours that they choose."""
+    _, path = saved(tmp_path / "elsewhere")
+    link = tmp_path / "muntin"
+    link.symlink_to(path.parent)
+    files = _Files(link, "kernel")
     assert files.load("key") is None
+    files.save("other", {"code": 8})
+    files.flush()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_that_is_a_link_is_not_loaded(tmp_path: Path) -> None:
+    files, path = saved(tmp_path / "cache")
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert files.load("key") is None
+    files.save("key", {"code": 8})
+    assert files.load("key") == {"code": 8}
+    assert not path.is_symlink()
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777])
+def test_nothing_is_saved_to_a_folder_that_others_can_write(tmp_path: Path, mode: int) -> None:
+    files, path = saved(tmp_path / "cache")
+    path.parent.chmod(mode)
+    files.save("other", {"code": 8})
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_folder_that_is_exchanged_after_the_check_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can rename the folder does so between the check and the read."""
+    files, _ = saved(tmp_path / "cache")
+    planted, _ = saved(tmp_path / "planted")
+    planted.save("key", {"code": "theirs"})
+    real = os.fstat
+
+    def exchange(handle: int) -> os.stat_result:
+        status = real(handle)
+        if stat.S_ISDIR(status.st_mode) and planted.folder.exists():
+            files.folder.rename(tmp_path / "away")
+            planted.folder.rename(files.folder)
+        return status
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fstat", exchange)
+        assert files.load("key") == {"code": 7}
+
+
+def test_a_pipe_in_the_folder_holds_nobody_up(tmp_path: Path) -> None:
+    """It is opened in another process, which is ended if it waits."""
+    _, path = saved(tmp_path / "cache")
+    path.unlink()
+    os.mkfifo(path)
+    program = (
+        "import sys; from pathlib import Path; from muntin.kernels.on_disk import _Files;"
+        "print(_Files(Path(sys.argv[1]), 'kernel').load('key'))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(muntin.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path.parent)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == "None"
+
+
+def test_without_folders_that_can_be_opened_no_code_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_disk, "_CAN_OPEN_IN_FOLDERS", False)
+
+    def function() -> None: ...
+
+    assert not vars(on_disk.kept_on_disk(SimpleNamespace(py_func=function))).keys() - {"py_func"}
 
 
 def test_a_damaged_file_is_compiled_again(tmp_path: Path) -> None:

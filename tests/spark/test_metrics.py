@@ -17,6 +17,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 import muntin as mt
 from tests.spark.patience import TOO_SLOW, patiently, to_the_end, wait_until
 from tests.spark.streams import EVENTS, ROCKS_DB, Replay, events
+from tests.spark.test_deployments import run
 from tests.test_metrics import fetched, parsed, values
 
 FILES = [
@@ -97,16 +98,20 @@ BALANCED = [
     pa.concat_tables([events((101, "a", 4), (4, "b", 5)), pa.Table.from_pylist([{"k": "a", "v": 1}], schema=EVENTS)]),
     events((3, "a", 6), (15, "b", 7), (99, "b", 8), (10**10, "a", 9), (500, "a", 10)),
 ]
-"""By the watermark 95, two rows come too late, each a group. One has no time, one is ahead, and the last stays open."""
+"""By the watermark 95, two rows come too late. One row has no time, one is ahead, and the last stays open."""
+HOPPING = "20 s every 10 s"
+"""The second window: every row lies in two of its instances."""
+LATE_GROUPS = {"independent": 6, "expand": 6, "chain": 2}
+"""A group for each late row and instance, or for each late row and slice."""
 EVERY_SHAPE = [
-    *((shape, False, False) for shape in ("independent", "expand", "chain", "distinct")),
+    *((shape, False, False) for shape in ("independent", "expand", "chain", "distinct", "columnar")),
     ("ordered", True, False),
     ("columnar", False, True),
 ]
 OTHERS = [
     *((shape, late_rows, True) for shape in ("columnar", "ordered") for late_rows in (False, True)),
     *((shape, True, False) for shape in ("columnar", "distinct")),
-    *((shape, False, False) for shape in ("columnar", "ordered")),
+    ("ordered", False, False),
 ]
 
 
@@ -120,10 +125,11 @@ def test_every_row_counts_or_is_late_or_ahead(replay: Replay, cases: list[tuple[
 
 def assert_balanced(feed: Replay, shape: Any, late_rows: bool, registered: bool) -> None:
     """Compare the rows that arrived with what became of them; independent reads every row once for each window."""
-    windows: Any = ["10 s", "20 s"] if shape == "independent" else ["10 s"]
+    windows: Any = ["10 s", HOPPING]
     if registered:
         windows = mt.WindowRegistry(feed.folder / f"{shape} {late_rows}")
         windows.add("10 s")
+        windows.add(HOPPING)
     aggregate = mt.count_distinct("v") if shape == "distinct" else mt.count()
     out = mt.aggregate(
         *(feed.stream, "ts", "k", windows, aggregate.alias("n")),
@@ -134,14 +140,18 @@ def assert_balanced(feed: Replay, shape: Any, late_rows: bool, registered: bool)
     )
     result = feed.write(out)
     progress = result.progress
-    counted = result.rows.where("window_id = '10s'").agg(F.sum("n")).collect()[0][0]
-    late = progress.late_groups if progress.missed is None else progress.missed
-    scans = 2 if shape == "independent" else 1
-    assert (progress.scans, counted, late, progress.future) == (scans, 6, 2 * scans, 1), shape
+    counts = {
+        row["window_id"]: row["n"] for row in result.rows.groupBy("window_id").agg(F.sum("n").alias("n")).collect()
+    }
+    counted, in_two = counts["10s"], counts["20s/10s"]
+    late, scans = 2, 2 if shape == "independent" else 1
+    assert (progress.scans, counted, in_two, progress.future) == (scans, 6, 12, 1), shape
+    assert progress.missed == (None if shape in LATE_GROUPS else late), shape
+    assert progress.late_groups == LATE_GROUPS.get(shape, 0), shape
     if late_rows:
         assert result.rows.where("late_row IS NOT NULL").count() == late
     without_time, still_open = 1, 1
-    rows = counted + late // scans + progress.future + without_time + still_open
+    rows = counted + late + progress.future + without_time + still_open
     assert progress.rows_in == scans * rows, shape
 
 
@@ -173,6 +183,29 @@ def test_several_queries_restarts_and_queries_of_others(replay: Replay) -> None:
     assert "muntin_watermark_lag_seconds" not in told
     assert listening.text() == text, "a listener that was stopped hears nothing"
     listening.stop()
+
+
+STOPPED = """
+import muntin as mt
+
+def ups():
+    lines = listening.text().splitlines()
+    return [line.split()[-1] for line in lines if line.startswith("muntin_query_up{")]
+
+spark = mt.session(master="local[1]", config={"spark.ui.enabled": "false"})
+listening = mt.listen(spark, port=0)
+writer = spark.readStream.format("rate").load().writeStream.format("noop").queryName("rates")
+query = writer.option("checkpointLocation", "checkpoint").start()
+assert query.isActive
+print("before:", ups())
+spark.stop()
+print("after:", ups())
+"""
+
+
+def test_queries_end_with_a_session_that_is_stopped(tmp_path: Path) -> None:
+    """In a process of its own, since the session of the tests goes on. Spark tells listeners nothing then."""
+    assert run(STOPPED, tmp_path).splitlines() == ["before: ['1']", "after: ['0']"]
 
 
 def test_a_failed_query_is_told_by_its_sentence(

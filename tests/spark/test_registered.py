@@ -134,6 +134,18 @@ def test_a_landmark_whose_moment_is_past_is_listed_as_missed(spark: SparkSession
     }
 
 
+@pytest.mark.parametrize("window", ["1 min", mt.session_window("35 s")], ids=str)
+def test_links_to_folders_are_refused_before_a_query_starts(spark: SparkSession, tmp_path: Path, window: Any) -> None:
+    """With two of them that lead back, Spark would list files without end."""
+    registry = mt.WindowRegistry(tmp_path / "windows", skip_damaged=True)
+    registry.add(window)
+    for name in ("a", "b"):
+        (registry.path / name).symlink_to(".")
+    replay = Replay(spark, tmp_path).add(events((1, "a", 5)))
+    with pytest.raises(mt.QueryError, match=r"windows/[ab]' is a link to a folder.* Remove the link"):
+        mt.aggregate(replay.stream, **ask(registry))
+
+
 def test_a_window_on_a_column_that_is_not_read_is_refused_at_every_start(spark: SparkSession, tmp_path: Path) -> None:
     registry = mt.WindowRegistry(tmp_path / "windows")
     registry.add(mt.while_("odd"), id="odd")

@@ -64,6 +64,11 @@ def expected(rows: list[Event]) -> dict[tuple[Any, ...], Any]:
     return {name: tuple(each.evaluate(values) for each in (EXTENT, COUNTS)) for name, values in inside.items()}
 
 
+def sentence_is_first(text: str, sentence: str) -> bool:
+    """Whether an error of Spark says what is wrong before it shows the traceback of a worker."""
+    return sentence in text.partition("Traceback (most recent call last)")[0]
+
+
 @pytest.mark.parametrize("strategy", ["chain", pytest.param("expand", marks=pytest.mark.long)])
 def test_partials_outlive_a_restart(spark: SparkSession, tmp_path: Path, strategy: str) -> None:
     """Tuples and dicts with keys that are numbers come back as such; slices are kept as partials in the chain."""
@@ -89,7 +94,7 @@ def test_pickles_in_a_state_are_refused_and_not_run(
     replay.add(*(events(*rows) for rows in LATER))
     with pytest.raises(StreamingQueryException) as refused:
         replay.run(asked, files=True)
-    assert "the state of aggregate 'extent' was pickled by an earlier version" in str(refused.value)
+    assert sentence_is_first(str(refused.value), "the state of aggregate 'extent' was pickled by an earlier version")
     assert not touched.exists()
 
 
@@ -121,10 +126,17 @@ def test_partials_that_are_no_data_are_refused_in_words(spark: SparkSession, str
     df = spark.range(3).select(F.lit(BEGIN).alias("ts"), F.col("id").alias("v"))
     with pytest.raises(PythonException) as refused:
         mt.aggregate(df, "ts", (), [TEN, MINUTE], counted, strategy=strategy).collect()
-    assert (
-        "QueryError: a partial of aggregate 'f' has a value of type 'Counter', which cannot be kept. Use None, bool"
-        in str(refused.value)
-    )
+    refusal = "a partial of aggregate 'f' has a value of type 'Counter', which cannot be kept. Use None, bool"
+    assert sentence_is_first(str(refused.value), f"QueryError: {refusal}")
+
+
+def test_errors_of_lower_are_told_before_their_traceback(spark: SparkSession) -> None:
+    """The only step of the three that runs nothing but a function of the user."""
+    ratio = mt.user_defined("f", "v", lift=lambda v: v, combine=lambda a, b: a + b, lower=lambda total: 1 // total)
+    df = spark.range(1).select(F.lit(BEGIN).alias("ts"), F.col("id").alias("v"))
+    with pytest.raises(PythonException) as failed:
+        mt.aggregate(df, "ts", (), MINUTE, ratio, strategy="native").collect()
+    assert sentence_is_first(str(failed.value), "ZeroDivisionError: ")
 
 
 def test_values_of_spark_are_kept(spark: SparkSession) -> None:

@@ -1,4 +1,4 @@
-"""How old a result is: how often the package changed after it was measured."""
+"""How old a result is: how often the code changed after it was measured, up to when the report was written."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ REPORT = (":(top,exclude)benchmarks/muntin_bench/report", ":(top,exclude)src/mun
 CHANGES = "changes.json"
 """The file beside the results with the counts, so that the page can be written again without git."""
 
+AT_WRITING = "When this page was written"
+
 
 def count_changes(results: Path) -> None:
-    """Count the commits to the package since each result. A commit that git does not know keeps its earlier count."""
+    """Count the commits to the code since each result. A result of a commit that git does not know keeps its count."""
     head = git("rev-parse", "--short", "HEAD")
     if head is None:
         return
@@ -33,23 +35,24 @@ def read_changes(results: Path) -> Row:
 
 
 def tell_age(result: Row, changes: dict[str, int]) -> str:
-    """Say at which commit a result was measured, and how often the package changed since.
+    """Say at which commit a result was measured, and how many commits had followed when the report was written.
 
-    >>> tell_age({"circumstances": {"commit": "1f03ff4-dirty"}}, {"1f03ff4": 275})
-    '**Measured at commit 1f03ff4 with uncommitted changes, before 275 later commits to the package.**'
+    >>> tell_age({"circumstances": {"commit": "1f03ff4"}}, {"1f03ff4": 275})
+    '**Measured at commit 1f03ff4. When this page was written, 275 commits to the measured code had followed.**'
     """
     commit = result["circumstances"]["commit"]
     if commit is None:
         return "Measured at an unknown commit."
     clean = commit.removesuffix(DIRTY)
-    told = f"Measured at commit {clean}" + (" with uncommitted changes" if clean != commit else "")
+    measured = f"Measured at commit {clean}" + (" with uncommitted changes" if clean != commit else "")
     match changes.get(clean):
         case None:
-            return f"{told}."
+            return f"{measured}."
         case 0:
-            return f"{told}, the newest of the package."
+            return f"{measured}. {AT_WRITING}, no commit to the measured code had followed."
         case later:
-            return f"**{told}, before {later} later commit{'s' if later > 1 else ''} to the package.**"
+            commits = "commit" if later == 1 else "commits"
+            return f"**{measured}. {AT_WRITING}, {later} {commits} to the measured code had followed.**"
 
 
 def _commit(path: Path) -> str | None:

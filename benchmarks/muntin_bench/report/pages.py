@@ -56,9 +56,9 @@ def report(results: Path) -> str:
         "writes by hand; *auto* is Muntin with its default strategy. A dash means that the case was not run.",
         "All events are generated. Three of the five papers measure on DEBS 2012 sensor data and one on LBL-CONN-7, "
         "which are not used here.",
-        "Sections are measured one at a time, so each says how many commits to the package have followed its "
-        "measurement"
-        + (f", counted at commit {changes['at']}" if changes["at"] else "")
+        "Sections are measured one at a time, so each says how many commits to the measured code had followed its "
+        "measurement when this page was written"
+        + (f", at commit {changes['at']}" if changes["at"] else "")
         + ". The more there are, the less the section says about the present code.",
     ]
     for name, section in sections.items():

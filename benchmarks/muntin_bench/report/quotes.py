@@ -10,19 +10,20 @@ from muntin_bench.report.tables import table
 
 DOCUMENTS = {Path("README.md"): "docs/benchmarks.md", Path("docs/slow_union.md"): "benchmarks.md"}
 """The documents, and where each finds the page of benchmarks."""
+KEYED, GROWTH = "batch-keyed.json", "batch-growth.json"
 BEGIN, END = "<!-- figures: written by muntin bench report -->", "<!-- end of figures -->"
 ROUNDS = {2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 def write_quotes(root: Path, results: Path) -> None:
     """Write the figures anew into the documents that have a place for them."""
-    if not (measured := results / "batch-keyed.json").exists():
+    if not all((results / name).exists() for name in (KEYED, GROWTH)):
         return
-    keyed = load(measured)
+    keyed, growth = load(results / KEYED), load(results / GROWTH)
     for document, page in DOCUMENTS.items():
         path = root / document
         if path.exists() and BEGIN in (text := path.read_text(encoding="utf-8")):
-            path.write_text(with_figures(text, quote_figures(keyed, page)), encoding="utf-8")
+            path.write_text(with_figures(text, quote_figures(keyed, growth, page)), encoding="utf-8")
 
 
 def with_figures(text: str, figures: str) -> str:
@@ -35,7 +36,7 @@ def with_figures(text: str, figures: str) -> str:
     return f"{before}{BEGIN}\n{figures}\n{END}{rest.partition(END)[2]}"
 
 
-def quote_figures(keyed: Row, page: str) -> str:
+def quote_figures(keyed: Row, growth: Row, page: str) -> str:
     """Write the seconds of twenty windows beside plain Spark's, and how the gain depends on windows and keys."""
     first = keyed["rows"][0]
     names = {"one window, plain": "plain Spark, one window", "plain": "plain Spark, twenty", "auto": "Muntin, twenty"}
@@ -46,9 +47,9 @@ def quote_figures(keyed: Row, page: str) -> str:
     head = f"{first['events'] // 1_000_000} million generated events, five aggregates, {cores} cores, {_rounds(keyed)}"
     text = (
         f"At 100 keys, plain Spark takes {_ratio(first['seconds']):.0f} times as long as Muntin for twenty windows "
-        f"([table]({page}#twenty-windows-beside-one-keyed-data)). The gain grows with the number of windows and "
-        f"shrinks with the number of keys ([table]({page}#growth-with-events-windows-and-keys)). A dash means that the "
-        "case was not run."
+        f"([table]({page}#twenty-windows-beside-one-keyed-data), {_commit(keyed)}). The gain grew with the number of "
+        f"windows and shrank with the number of keys ([table]({page}#growth-with-events-windows-and-keys), "
+        f"{_rounds(growth)}, {_commit(growth)}). A dash means that the case was not run."
     )
     wrapped = fill(text, 140, break_long_words=False, break_on_hyphens=False)
     return f"{table([head, *names.values()], lines)}\n\n{wrapped}"
@@ -57,6 +58,10 @@ def quote_figures(keyed: Row, page: str) -> str:
 def _rounds(result: Row) -> str:
     rounds = result["settings"]["rounds"]
     return "one round" if rounds == 1 else f"median of {ROUNDS.get(rounds, rounds)} rounds"
+
+
+def _commit(result: Row) -> str:
+    return f"commit {result['circumstances']['commit']}"
 
 
 def _ratio(seconds: Row) -> float:

@@ -11,6 +11,7 @@ from unicodedata import combining, east_asian_width
 from sqlglot import exp
 
 from muntin.errors import MuntinError, QueryError, UnsupportedError
+from muntin.safe_text import hide_beside, hide_user_info
 
 _SHOWN = 76
 """How much of a long line is shown: with what stands around it, no more than a terminal of 80 columns has."""
@@ -48,7 +49,7 @@ class Source:
 
 
 def point(text: str, place: int, message: str) -> str:
-    r"""Write a message with the line and column of a place, and the line itself with a caret below.
+    r"""Write a message with the line and column of a place, and the line itself, without passwords, and a caret below.
 
     >>> print(point("SELECT a\nFORM t", 9, "expected FROM."))
     line 2, column 1: expected FROM.
@@ -57,13 +58,15 @@ def point(text: str, place: int, message: str) -> str:
     """
     place = max(0, min(place, len(text)))
     begin = text.rfind("\n", 0, place) + 1
-    end = text.find("\n", place)
-    line, column = text[begin : len(text) if end < 0 else end].rstrip("\r"), place - begin
-    number = text.count("\n", 0, place) + 1
+    found = f"line {text.count(chr(10), 0, place) + 1}, column {place - begin + 1}"
+    safe, moved = hide_beside(text, place)
+    begin = safe.rfind("\n", 0, moved) + 1
+    end = safe.find("\n", moved)
+    line, column = safe[begin : len(safe) if end < 0 else end].rstrip("\r"), moved - begin
     cut = max(0, min(column - _SHOWN // 2, len(line) - _SHOWN))
     shown = ("…" if cut else "") + line[cut : cut + _SHOWN] + ("…" if len(line) > cut + _SHOWN else "")
     blank = " " * bool(cut) + "".join(map(_blank, line[cut:column]))
-    return f"line {number}, column {column + 1}: {message}\n  {shown}\n  {blank}^"
+    return f"{found}: {hide_user_info(message)}\n  {shown}\n  {blank}^"
 
 
 def _blank(character: str) -> str:

@@ -247,6 +247,10 @@ class Until(Kind):
                 f"a window until {self.function} reaches a bound is not supported{of_window(self.id)}. "
                 f"Use {', '.join(f'mt.{name}' for name in BOUNDED)}, or mt.user_window."
             )
+        if self.column is not None:
+            object.__setattr__(self, "column", column_named(self.column, self.function))
+        elif self.function != "count":
+            raise QueryError(f"{self.function} has no column{of_window(self.id)}. Use one, or mt.count().")
         object.__setattr__(self, "bound", number("bound", self.bound, self.id))
 
     @property

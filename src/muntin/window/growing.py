@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from muntin.duration import DAY, Duration
 from muntin.errors import QueryError
 from muntin.window.kind import Instance, Kind
-from muntin.window.lengths import Length, check_id, duration, of_window, offset_of
+from muntin.window.lengths import Length, check_flag, check_id, duration, of_window, offset_of
 
 _EPOCH = datetime(1970, 1, 1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -97,6 +97,8 @@ class Landmark(Kind):
         self, since: int | str | date | datetime, step: Length, local: bool | None = None, id: str | None = None
     ) -> None:
         check_id(id)
+        if local is not None:
+            check_flag("local", local, id)
         micros, clock = _moment(since, id)
         fields = {"since": micros, "step": duration("step", step, id), "local": clock if local is None else local}
         for name, value in (fields | {"id": id}).items():

@@ -15,6 +15,9 @@ from unicodedata import category
 from muntin.duration import LONGEST, Duration, parse_duration
 from muntin.errors import QueryError
 
+FURTHEST = 2**62
+"""From here on the sum of two whole numbers may leave 64 bits."""
+
 LONGEST_ID = 200
 """How many characters the id of a window may have."""
 
@@ -35,6 +38,8 @@ class RowCount:
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or self.count < 1:
             raise QueryError(f"{self.count!r} is not a count of rows. Use a whole number from 1 on.")
+        if self.count > FURTHEST:
+            raise QueryError(f"a count of rows of {self.count.bit_length()} bits is too large. Use at most 2**62.")
 
     def __str__(self) -> str:
         return f"{self.count} row{'' if self.count == 1 else 's'}"

@@ -12,13 +12,10 @@ from muntin.duration import Duration
 from muntin.errors import QueryError
 from muntin.expressions import Named, column_named
 from muntin.window.kind import Instance, Kind, Watch
-from muntin.window.lengths import Length, RowCount, check_id, duration, number, of_window, offset_of
+from muntin.window.lengths import FURTHEST, Length, RowCount, check_id, duration, number, of_window, offset_of
 from muntin.window.steps import Steps
 
 Number = int | float
-
-FURTHEST = 2**62
-"""From here on the sum of two whole numbers may leave 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +63,10 @@ class Measured(Kind):
             )
         if on is None and numbers["offset"]:
             raise QueryError(f"a window of rows has no offset{of_window(id)}. Rows are counted from the first one.")
+        if on is None and (broken := [name for name, length in numbers.items() if not isinstance(length, int)]):
+            raise QueryError(
+                f"{broken[0]} {numbers[broken[0]]} is not a count of rows{of_window(id)}. Use a whole number from 1 on."
+            )
         column = None if on is None else column_named(on, "on")
         for name, value in (numbers | {"on": column, "id": id}).items():
             object.__setattr__(self, name, value)

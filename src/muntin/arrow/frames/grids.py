@@ -16,7 +16,7 @@ from muntin.arrow.frames.stretch import Flags, Slots, Stretch
 from muntin.duration import FOREVER
 from muntin.kernels.frames.stretches import growing, stretches
 from muntin.kernels.protocol import Longs
-from muntin.window.measured import FURTHEST
+from muntin.window.lengths import FURTHEST
 from muntin.window.steps import EXACT
 
 

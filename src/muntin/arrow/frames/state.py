@@ -27,7 +27,7 @@ from muntin.arrow.frames.slicing import FrameTask, framed, kept, slots_of
 from muntin.arrow.frames.stretch import Stretch, batch_with_numbers
 from muntin.arrow.state.bucket import News, Outcome, Store, changed, taken
 from muntin.arrow.state.head import Head, Segment
-from muntin.arrow.state.packing import pack, unpack
+from muntin.arrow.state.packing import pack, unpack, unpack_state
 from muntin.arrow.state.terms import Term
 from muntin.change_files import removal
 from muntin.duration import FOREVER
@@ -201,7 +201,7 @@ class _Turn:
         if fresh is None or not any(one.checks for slicing in slicings for one in slicing.framings):
             return
         segments = {segment.number: segment for segment in self.head.segments}
-        rows = joined(_alike([*(unpack(self.store.read(number)) for number in segments if number >= 0), fresh]))
+        rows = joined(_alike([*(unpack_state(self.store.read(number)) for number in segments if number >= 0), fresh]))
         for slicing in slicings:
             waiting = _between(rows, self.head.watermark - slicing.lag, FOREVER)
             if not waiting.num_rows:
@@ -223,12 +223,14 @@ class _Turn:
         if any(one.framings[0].columns for one in added):
             for segment in self.head.segments:
                 for one in added if segment.number >= 0 else ():
-                    one.check_columns(unpack(self.store.read(segment.number)).schema.names, LACKING)
+                    one.check_columns(unpack_state(self.store.read(segment.number)).schema.names, LACKING)
 
     def _known(self, fresh: pa.RecordBatch | None, now: int, registered: Sequence[Slicing]) -> pa.RecordBatch | None:
         """Give the rows that may be fed now, and those after them that sessions go on with."""
         waiting = [
-            unpack(self.store.read(one.number)) for one in self.head.segments if one.number >= 0 and one.first <= now
+            unpack_state(self.store.read(one.number))
+            for one in self.head.segments
+            if one.number >= 0 and one.first <= now
         ]
         for slicing in registered:
             for batch in waiting:
@@ -270,7 +272,7 @@ class _Turn:
         return rows.take(pa.array(np.lexsort((*reversed(ranks), rows[names.TIME].to_numpy()))))
 
     def _read(self, number: int, segments: dict[int, Segment]) -> pa.RecordBatch | None:
-        return unpack(self.store.read(number)) if number in segments else None
+        return unpack_state(self.store.read(number)) if number in segments else None
 
     def _write(self, number: int, batch: pa.RecordBatch, segments: dict[int, Segment]) -> None:
         """Keep slices or memories under a number of their own."""

@@ -22,7 +22,7 @@ from muntin.arrow.batches import Rows, joined
 from muntin.arrow.combine import merged_slices
 from muntin.arrow.state.emit import Emission, along_forest
 from muntin.arrow.state.head import Head, Job, Segment
-from muntin.arrow.state.packing import pack, unpack
+from muntin.arrow.state.packing import pack, unpack, unpack_state
 from muntin.arrow.state.terms import Term, any_open, kept
 from muntin.change_files import far_error, file_of, removal
 from muntin.changes import Change
@@ -204,7 +204,7 @@ class Turn:
 
     def _read(self, segment: Segment) -> pa.RecordBatch:
         """Give the slices of a segment; columns go by their places, since their names may change with versions."""
-        return unpack(self.store.read(segment.number)).rename_columns([names.BEGIN, *self.job.layout.tail])
+        return unpack_state(self.store.read(segment.number)).rename_columns([names.BEGIN, *self.job.layout.tail])
 
     def _open(self, batch: pa.RecordBatch, terms: Sequence[Term]) -> pa.RecordBatch:
         stays = kept(terms, _times(batch), self.watermark)

@@ -18,6 +18,7 @@ from muntin.arrow.batches import ColumnLayout, joined
 from muntin.arrow.combine import SliceTask, merged_slices, slices_at_source
 from muntin.arrow.reducers import Numbers
 from muntin.duration import FOREVER
+from muntin.errors import QueryError
 from muntin.kernels.operators import Sum
 from muntin.plan.slicing.grids import Grid, slicing
 from muntin.registry import WindowRegistry
@@ -52,6 +53,20 @@ def unpack(data: bytes) -> pa.RecordBatch:
     """
     with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
         return joined(list(reader))
+
+
+def unpack_state(data: bytes) -> pa.RecordBatch:
+    """Read a batch back from a checkpoint: a file that others may have written.
+
+    Arrow takes offsets as they are, and reads the memory beside a column, or fails, where they say so. Here they are
+    checked. What tasks of a query send one another is not.
+    """
+    try:
+        batch = unpack(data)
+        batch.validate(full=True)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise QueryError(f"the state in the checkpoint is damaged ({error}). Use a new checkpoint.") from error
+    return batch
 
 
 def counting(layout: ColumnLayout) -> ColumnLayout:

@@ -14,6 +14,7 @@ from muntin.aggregates import Aggregate, Function, Merge
 from muntin.errors import QueryError
 from muntin.spark.capabilities import SPATIAL
 from muntin.spark.input.parts import Part, Recipe
+from muntin.spark.worker_errors import sentence_first_of
 from muntin.typed_values import BEGINNING, decode, encode
 
 
@@ -27,13 +28,16 @@ def custom(aggregate: Aggregate, inputs: Sequence[str], types: Sequence[T.DataTy
     fields = [f"{time} AS {names.TIME}", f"{values} AS {names.INPUTS}"]
     ordered, owner = all(map(_has_order, types)), f"aggregate {function.name!r}"
 
+    @sentence_first_of
     def lift(rows: list[Any]) -> bytes | None:
         in_order = rows if ordered else sorted(rows, key=lambda row: (row[names.TIME], row[names.INPUTS_TEXT]))
         return encode_partial(_total(function, (function.lift(*row[names.INPUTS]) for row in in_order)), owner)
 
+    @sentence_first_of
     def merge(parts: list[Any]) -> bytes | None:
         return encode_partial(_total(function, (decode_partial(part[names.STATE], owner) for part in parts)), owner)
 
+    @sentence_first_of
     def lower(state: bytes | None) -> Any:
         return function.lower(decode_partial(state, owner))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from muntin.plan.show.outline import Box, Figure, Outline
 from muntin.plan.show.shown import Shown
+from muntin.safe_text import hide_user_info
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,9 @@ class SharedPlan:
     boundaries: str
     plan: Shown
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", tuple(map(hide_user_info, self.tables)))
+
 
 @dataclass(frozen=True, slots=True)
 class PlainStatement:
@@ -25,6 +29,9 @@ class PlainStatement:
 
     name: str
     reason: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", hide_user_info(self.reason))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -38,7 +38,7 @@ from muntin.spark.input.watching import session_zone
 from muntin.spark.sessions import PROVIDER, ROCKSDB
 from muntin.spark.stream.observing import count_changes, count_packed
 from muntin.spark.stream.pandas_buckets import PandasBuckets
-from muntin.spark.workers.errors import sentence_first
+from muntin.spark.worker_errors import sentence_first
 from muntin.spark.workers.layout import key_obstacle, layout, obstacle, window_schema
 from muntin.spark.workers.passage import mapped
 from muntin.window import MOST_INSTANCES, Window
@@ -187,6 +187,7 @@ def stepped(packed: DataFrame, buckets: Buckets) -> DataFrame:
 def changes(source: Source, registry: WindowRegistry, labels: tuple[int, ...]) -> DataFrame:
     """Read the registry as a stream: every change reaches every bucket, in a micro-batch that the checkpoint knows."""
     spark = source.events.frame.sparkSession
+    registry.check_links()
     registry.settle()
     files = spark.readStream.format("binaryFile").schema(FILE).option("pathGlobFilter", CHANGES)
     # Further folders are listed as well; without this, some stop the query: they may look like partitions.

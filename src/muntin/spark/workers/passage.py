@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from muntin.spark.workers.errors import sentence_first
+from muntin.spark.worker_errors import sentence_first
 from muntin.spark.workers.leaving import leave_quietly
 
 Given = TypeVar("Given")
