@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,10 @@ from tests.versions import SETS, enter, run_now
 
 # Queries of tests are many and small: a quarter of the time would go into compiling what runs once.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# Spark's workers find tests.worker_daemon from every folder.
+ROOT = str(Path(__file__).parents[1])
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
 
 settings.register_profile("standard", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("quick", settings.get_profile("standard"), max_examples=25)

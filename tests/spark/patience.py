@@ -11,6 +11,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql.streaming.query import StreamingQuery
 
 PATIENT = {
+    "spark.python.daemon.module": "tests.worker_daemon",
     "spark.driver.memory": "1g",
     "spark.executor.heartbeatInterval": "60s",
     "spark.network.timeout": "900s",
