@@ -1,8 +1,7 @@
-"""PySpark's daemon with the libraries of our workers imported: its forks begin with them, where they would import them."""
+"""PySpark's daemon with the libraries that our workers need: its forks have what each of them would import."""
 
 import numba  # noqa: F401
 import pandas  # noqa: F401
-import pyarrow.compute
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
