@@ -71,6 +71,29 @@ def test_types_that_are_easily_lost(value: Any) -> None:
     assert spelled(decode(encode(value, "it"), "it")) == spelled(value)
 
 
+def test_what_stands_in_several_places_is_one_thing_again() -> None:
+    """Code that changes it in one place changes it in all, with or without a restart."""
+    inner: list[Any] = [1]
+    row = {"first": inner, "shared": {1}}
+    array = np.array([1.0])
+    value = (row, [row, inner], {"last": inner, "again": array}, bytearray(b"x"), bytearray(b"x"), array, (), ())
+    first, (second, third), named, one, other, last, *_ = decode(encode(value, "it"), "it")
+    assert spelled((first, second, named["last"], one)) == spelled((row, row, inner, bytearray(b"x")))
+    assert first is second
+    assert first["first"] is third is named["last"]
+    assert named["again"] is last
+    assert one is not other
+    assert encode([[], []], "it") == '{"format":1,"value":[[],[]]}'
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"shared":[1]},{"again":1}]', '[{"again":0},{"shared":[1]}]', '{"shared":[],"x":1}']
+)
+def test_places_that_nobody_has_written(text: str) -> None:
+    with pytest.raises(mt.QueryError, match="it is damaged"):
+        decode(f'{{"format":1,"value":{text}}}', "it")
+
+
 def test_arrays() -> None:
     array = np.array([[1.5, np.nan], [np.inf, 0.0]], np.float32)
     read = decode(encode(array, "it"), "it")

@@ -1,4 +1,6 @@
 from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
 from itertools import chain
 from typing import Any
 
@@ -296,3 +298,29 @@ def test_a_state_that_a_step_changes_is_not_the_next_keys_initial_state() -> Non
 
     window = mt.user_window(step, initial=[])
     assert list(window.over([1, 2])) == list(window.over([1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("given", "bound"),
+    [
+        (np.int64(2**53 + 1), 2**53 + 1),
+        (np.uint8(7), 7),
+        (Decimal(2**53 + 1), 2**53 + 1),
+        (Decimal("1e30"), 10**30),
+        (Fraction(10, 5), 2),
+        (Fraction(1, 4), 0.25),
+        (Decimal("0.1"), 0.1),
+        (np.float64(2.0), 2),
+        (10**400, 10**400),
+        (1e300, int(1e300)),
+    ],
+)
+def test_bounds_are_not_rounded(given: Any, bound: float) -> None:
+    window = mt.until(mt.sum("x"), given)
+    assert (window.bound, type(window.bound)) == (bound, type(bound))
+
+
+@pytest.mark.parametrize("given", [Fraction(1, 3), Decimal("0.1234567890123456789"), Decimal("NaN"), float("inf"), "1"])
+def test_bounds_that_no_number_of_ours_is(given: Any) -> None:
+    with pytest.raises(mt.QueryError, match=r"has too many digits|is not a number"):
+        mt.until(mt.sum("x"), given)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from math import isfinite
@@ -48,7 +50,7 @@ str, bytes, Decimal, date, datetime, time, timedelta, or numpy's numbers and arr
 dicts and sets.
     """
     try:
-        return f'{BEGINNING}{FORMAT},"value":{_to_text(value)}}}'
+        return f'{BEGINNING}{FORMAT},"value":{_to_text(_with_places(value))}}}'
     except _UnknownTypeError as error:
         raise QueryError(f"{owner} has a value of type {str(error)!r}, which cannot be kept. Use {TYPES}.") from None
     except RecursionError:
@@ -75,7 +77,7 @@ def decode(text: str, owner: str) -> Any:
     try:
         if not document or not text.isascii():
             raise ValueError("it is not as Muntin writes it")
-        return _from_json(document[2])
+        return _from_json_with_places(document[2]) if _SHARED_OBJECT in text else _from_json(document[2])
     except DAMAGE as error:
         raise damage_error(owner, error) from error
 
@@ -157,6 +159,73 @@ def _from_object(member: dict[str, Any]) -> Any:
 _from_json = json.JSONDecoder(object_hook=_from_object).decode
 
 
+@dataclass(frozen=True)
+class _Shared:
+    """What stands in several places of a value: users' code that changes it in one changes it in all."""
+
+    content: Any
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Another place of the same, by the number of those that were complete before it."""
+
+    number: int
+
+
+_SHARED_OBJECT = '{"shared":'
+
+
+def _with_places(value: Any) -> Any:
+    """Return a value in which all that can be changed stands once; a further place of it is a number."""
+    places = Counter(map(id, _changeable(value)))
+    shared = {place for place, count in places.items() if count > 1}
+    return _once(value, shared, {}) if shared else value
+
+
+def _changeable(value: Any) -> Iterator[Any]:
+    """Yield all in a value that users' code can change, once for every place where it stands."""
+    kind = type(value)
+    if kind in _CHANGEABLE:
+        yield value
+    if (kind is list or kind is tuple) and not _are_numbers(value):
+        for item in value:
+            yield from _changeable(item)
+    elif kind is dict:
+        for item in value.values():
+            yield from _changeable(item)
+
+
+_CHANGEABLE = (list, dict, set, bytearray, np.ndarray)
+
+
+def _once(value: Any, shared: set[int], numbers: dict[int, int]) -> Any:
+    if id(value) in numbers:
+        return _Again(numbers[id(value)])
+    copy = value
+    if type(value) in (list, tuple):
+        copy = type(value)(_once(item, shared, numbers) for item in value)
+    elif type(value) is dict:
+        copy = {key: _once(item, shared, numbers) for key, item in value.items()}
+    if id(value) not in shared:
+        return copy
+    numbers[id(value)] = len(numbers)
+    return _Shared(copy)
+
+
+def _from_json_with_places(text: str) -> Any:
+    """Read a value in which something stands in several places."""
+    complete: list[Any] = []
+
+    def from_object(member: dict[str, Any]) -> Any:
+        if "shared" in member:
+            complete.append(_from_object(member))
+            return complete[-1]
+        return complete[member["again"]] if "again" in member else _from_object(member)
+
+    return json.loads(text, object_hook=from_object)
+
+
 def _datetime(value: datetime) -> str:
     """Return the clock, which of two equal hours it is, and the zone: a name, or seconds from UTC."""
     zone = value.tzinfo
@@ -211,6 +280,8 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     datetime: _datetime,
     time: _time,
     timedelta: lambda value: _object("timedelta", [value.days, value.seconds, value.microseconds]),
+    _Shared: lambda value: _object("shared", value.content),
+    _Again: lambda value: _object("again", value.number),
 }
 """How a value of each type is written."""
 
@@ -230,5 +301,6 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "timedelta": lambda content: timedelta(*content),
     "array": _array,
     "number": lambda content: _dtype(content[0]).type(content[1]),
+    "shared": lambda content: content,
 }
 """How it is read back, by the name of its type, from what it holds."""

@@ -27,6 +27,7 @@ from tests.arrow.test_frame_state import FINGERPRINT, Shelf
 NAN, INF = float("nan"), float("inf")
 DECIMAL = pa.decimal128(10, 2)
 WIDE = pa.decimal128(38, 18)
+LARGE = pa.decimal128(38, 0)
 
 
 def task_of(window: Any) -> FrameTask:
@@ -91,6 +92,9 @@ CASES = [
     (mt.until(mt.sum("x"), 0.1), TENTH[:3], WIDE, [1, 1, 1]),
     (mt.until(mt.sum("x"), Decimal("0.3")), TENTH[:9], DECIMAL, [3, 3, 3]),
     (mt.until(mt.sum("x"), 10**19), [Decimal(10**18 * 5)] * 4, WIDE, [2, 2]),
+    (mt.until(mt.sum("x"), 10**20), [Decimal(5 * 10**19)] * 4, LARGE, [2, 2]),
+    (mt.until(mt.max("x"), 10**20), [Decimal(10**19), Decimal(10**20), Decimal(1)], LARGE, [2, 1]),
+    (mt.delta("x", 10**19), [Decimal(n * 10**19) for n in (1, 2, 3)], LARGE, [2, 1]),
     (mt.until(mt.sum("x"), BIG + 1), [BIG, 1, BIG, 0, 1], pa.int64(), [2, 3]),
     (mt.until(mt.max("x"), BIG + 1), [BIG, BIG + 1, BIG], pa.int64(), [2, 1]),
     (mt.until(mt.min("x"), -BIG - 1), [-BIG, -BIG - 1, 0], pa.int64(), [2, 1]),
@@ -133,11 +137,11 @@ def test_numbers_are_compared_as_they_are(
 def test_decimals_in_batches_and_streams_mean_the_definition(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr("muntin.arrow.batches.BATCH", 7)
-    type = rng.choice([DECIMAL, WIDE, pa.decimal128(18, 0)])
-    shift = rng.choice([0, 10**7])
+    type = rng.choice([DECIMAL, WIDE, pa.decimal128(18, 0), LARGE])
+    shift = 10**20 if type == LARGE else rng.choice([0, 10**7])
     step = Decimal(1).scaleb(-min(type.scale, 2))
     values = [rng.choice([None, *(n * step + shift for n in range(-5, 30))]) for _ in range(60)]
-    bound = float(rng.randrange(1, 40) * step)
+    bound = rng.randrange(1, 40) * step
     asked = [mt.delta("x", bound), *(mt.until(function("x"), bound + shift) for function in (mt.sum, mt.max, mt.min))]
     for window in asked:
         wanted = meant(window, values)

@@ -195,6 +195,43 @@ def test_a_session_that_began_before_its_window_came_is_not_given_by_its_rest() 
     assert [(0, *instance[1:]) for instance in given] == [instance for instance in instances if instance[1] == 20 * S]
 
 
+ADDED: dict[str, Any] = {
+    "km": mt.tumbling(10, on="km"),
+    "hops": mt.hopping(10, 5, on="km"),
+    "ends": mt.punctuated("flag", ends=True),
+    "begins": mt.punctuated("flag"),
+    "runs": mt.while_("flag"),
+}
+"""Windows whose instances other windows do not move."""
+
+
+@pytest.mark.parametrize("name", ADDED)
+def test_an_instance_that_began_before_its_window_came_is_not_given_by_its_rest(name: str) -> None:
+    """All that are given are those of all rows. A key of which nothing is open stays known."""
+    window = ADDED[name]
+    given_at_all = 0
+    for seed in range(30):
+        rng = random.Random(seed)
+        rows = [row | {"order": 0} for key in range(3) for row in key_rows(rng, key)]
+        rows = sorted((row | {"t": row["t"] + place} for place, row in enumerate(rows)), key=lambda row: row["t"])
+        bucket = Bucket([])
+        bucket.job = replace(bucket.job, registered=True)
+        bucket.columns = {names.watched(place): column for place, column in enumerate(COLUMNS)}
+        watched = tuple(names.watched_as(column, "condition" if column == "flag" else "number") for column in COLUMNS)
+        bucket.job = replace(bucket.job, task=replace(bucket.job.task, watched=watched))
+        bucket.columns = {names.watched(place): column for place, column in enumerate(watched)}
+        size, given, come = rng.choice([3, 8, 20]), list[Any](), rng.randrange(1, len(rows))
+        for place in range(0, len(rows), size):
+            is_first = place <= come < place + size
+            changes = (Change(1, name, replace(window, id=name)),) if is_first else ()
+            given += bucket.step(rows[place : place + size], rows[place]["t"] - 1, *changes)
+        given += bucket.step([], 10**6 * S)
+        instances, _ = whole(rows, [window])
+        assert {(0, *instance[1:]) for instance in given} <= instances
+        given_at_all += len(given)
+    assert given_at_all > 30
+
+
 def test_a_change_far_away_is_refused() -> None:
     bucket = Bucket([])
     bucket.job = replace(bucket.job, registered=True)

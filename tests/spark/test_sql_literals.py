@@ -73,6 +73,29 @@ def test_names_that_differ_by_case_are_two_names_where_the_session_says_so(spark
         spark.catalog.dropTempView("alike")
 
 
+def test_double_quotes_are_around_names_where_the_session_says_so(spark: SparkSession, events: DataFrame) -> None:
+    texts = [
+        """SELECT "k", count("v") AS n, max('v') AS "a text" FROM "ev"
+        WHERE "v" % 3 > 0 GROUP BY "k", window(ts, '1 hour')""",
+        """-- name: hourly
+        SELECT max("w") AS "v" FROM (SELECT *, nullif(v, 7) AS w FROM ev)
+        GROUP BY window("ts", '1 hour') HAVING "v" > 7""",
+    ]
+    spark.conf.set("spark.sql.ansi.doubleQuotedIdentifiers", "true")
+    try:
+        for text in texts:
+            assert "plain Spark" not in mt.explain_sql(text, ev=events).explain()
+            ours, theirs = mt.sql(text, ev=events), spark.sql(text)
+            assert (ours.dtypes, rows_of(ours)) == (theirs.dtypes, rows_of(theirs)), text
+        both = mt.sql(f"""{texts[1]}; SELECT count(*) FROM "hourly" WHERE "v" < 60""", ev=events)
+        assert rows_of(both["query 2"]) == ["(1,)"]
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+        assert mt.sql("SELECT max(\"v\") AS m FROM ev GROUP BY window(ts, '1 hour')", ev=events).first() == ("v",)
+    finally:
+        spark.conf.unset("spark.sql.ansi.doubleQuotedIdentifiers")
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
 def test_what_only_spark_reads_is_left_to_spark(spark: SparkSession, events: DataFrame) -> None:
     for text in LEFT_TO_SPARK:
         assert rows_of(mt.sql(text, ev=events)) == rows_of(spark.sql(text)), text

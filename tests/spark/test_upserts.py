@@ -225,6 +225,10 @@ def test_no_key_of_the_query_may_be_left_out(spark: SparkSession, tmp_path: Path
             mt.UpsertTable(tmp_path / "table", by=by).write(rows, 0)
     with pytest.raises(mt.QueryError, match=r"the query's 'k' has another name now\. Name all keys with by="):
         mt.UpsertTable(tmp_path / "table").write(rows.withColumnRenamed("k", "key"), 0)
+    two = described(instances(spark, "'a' k, 'b' room, 1 n"), Origins(("k", "room"), ("n",)))
+    for other in (two.withColumnRenamed("room", "r"), two.drop("room")):
+        with pytest.raises(mt.QueryError, match=r"has as keys 'k', and the query has 'k', 'room': .*Keep all keys"):
+            mt.UpsertTable(tmp_path / "table", by="k").write(other, 0)
 
 
 def test_keys_that_nobody_knows_have_to_be_named(spark: SparkSession, tmp_path: Path) -> None:

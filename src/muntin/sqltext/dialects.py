@@ -109,6 +109,22 @@ class SparkWindows(Spark):
         """Write literals and types as they were."""
 
 
+class SparkQuotedNames(SparkWindows):
+    """Spark SQL where double quotes are around names, as in standard SQL."""
+
+    class Tokenizer(VerbatimTokenizer):
+        """Quote texts with single quotes alone."""
+
+        QUOTES: ClassVar[Any] = ["'"]
+        IDENTIFIERS: ClassVar[Any] = ["`", '"']
+
+    class Parser(SparkWindows.Parser):
+        """Keep functions, literals and types as they are written."""
+
+    class Generator(SparkWindows.Generator):
+        """Write literals and types as they were."""
+
+
 class AzureWindows(TSQL):
     """The language of Azure Stream Analytics; what is written in it has words of Spark, which read the same again."""
 
@@ -218,3 +234,8 @@ class FlinkWindows(Spark):
 
 
 DIALECTS: dict[Dialect, Any] = {"spark": SparkWindows, "azure": AzureWindows, "flink": FlinkWindows}
+
+
+def sqlglot_dialect(dialect: Dialect, *, quotes_names: bool = False) -> Any:
+    """Return a dialect as sqlglot knows it. In Spark's, a setting may say that double quotes are around names."""
+    return SparkQuotedNames() if quotes_names and dialect == "spark" else DIALECTS[dialect]()

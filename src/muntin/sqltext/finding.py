@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sqlglot.errors import SqlglotError
 
-from muntin.sqltext.dialects import DIALECTS
+from muntin.sqltext.dialects import sqlglot_dialect
 from muntin.sqltext.statement import Dialect
 
 
@@ -23,11 +23,12 @@ def place_of_name(text: str, name: str, dialect: Dialect) -> int | None:
 def _places(text: str, dialect: Dialect) -> dict[str, int]:
     """Give where every word of a text first stands that may be a name."""
     try:
-        tokens = DIALECTS[dialect]().tokenize(text)
+        tokens = sqlglot_dialect(dialect).tokenize(text)
     except SqlglotError:
         return {}
     places: dict[str, int] = {}
     for token in tokens:
-        if token.token_type.name not in ("STRING", "NUMBER"):
+        is_quoted = text[token.start] == '"'  # which may be a name, too
+        if is_quoted or token.token_type.name not in ("STRING", "NUMBER"):
             places.setdefault(token.text.casefold(), int(token.start))
     return places

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import get_args
+from typing import Any, get_args
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
@@ -12,7 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from muntin.errors import QueryError
 from muntin.sqltext.azure_words import in_words_of_spark
-from muntin.sqltext.dialects import DIALECTS
+from muntin.sqltext.dialects import sqlglot_dialect
 from muntin.sqltext.inputs import Steps
 from muntin.sqltext.pointing import Refused, Source, Wrong, did_you_mean, point
 from muntin.sqltext.recognition import recognise
@@ -50,8 +50,13 @@ def read(text: str, dialect: Dialect | None = None, boundaries: Boundaries | Non
     return statements
 
 
-def read_for_spark(text: str, dialect: Dialect | None, boundaries: Boundaries | None) -> tuple[Statement, ...]:
-    """Read statements as `read` does; one in Spark's own words that cannot be read here has its error with it."""
+def read_for_spark(
+    text: str, dialect: Dialect | None, boundaries: Boundaries | None, *, quotes_names: bool = False
+) -> tuple[Statement, ...]:
+    """Read statements as `read` does; one in Spark's own words that cannot be read here has its error with it.
+
+    A session may take what is in double quotes for a name, in Spark's dialect.
+    """
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is no text of SQL. Give a string.")
     _check("dialect", dialect, get_args(Dialect))
@@ -62,7 +67,7 @@ def read_for_spark(text: str, dialect: Dialect | None, boundaries: Boundaries | 
         text = " " + text[1:]  # files of some editors begin so
     spoken: Dialect = dialect or recognise(text)
     try:
-        statements = tuple(_statements(text, spoken, boundaries))
+        statements = tuple(_statements(text, spoken, boundaries, quotes_names))
     except RecursionError:
         raise QueryError("the text is nested too deeply to be read. Use WITH steps instead of brackets.") from None
     if not statements:
@@ -76,10 +81,11 @@ def _check(what: str, given: object, known: tuple[str, ...]) -> None:
         raise QueryError(f"{what} {given!r} is not known.{did_you_mean(str(given), known)} Use one of {choices}.")
 
 
-def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> Iterator[Statement]:
+def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None, quotes_names: bool) -> Iterator[Statement]:
+    words = sqlglot_dialect(dialect, quotes_names=quotes_names)
     steps, before = Steps(dialect), 0
     views: dict[str, tuple[str, str]] = {}
-    for number, tokens in enumerate(_chunks(text, dialect), start=1):
+    for number, tokens in enumerate(_chunks(text, dialect, words), start=1):
         if number > MOST:
             raise QueryError(point(text, tokens[0].start, f"more than {MOST} statements stand in one text."))
         start, end = tokens[0].start, tokens[-1].end + 1
@@ -87,7 +93,7 @@ def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> I
         comment = _NAME.findall(text, before, start)
         before = end
         try:
-            tree, view = _query(_tree(tokens, text, dialect), source)
+            tree, view = _query(_tree(tokens, text, dialect, words), source)
             name = comment[-1] if comment else view or _into(tree, dialect) or f"query {number}"
             body = text[_body(tokens, bool(view)) : end]
             yield read_query(tree, name, dialect, text[start:end], body, steps, views, boundaries)
@@ -103,10 +109,10 @@ def _statements(text: str, dialect: Dialect, boundaries: Boundaries | None) -> I
             views[view.casefold()] = view, body
 
 
-def _chunks(text: str, dialect: Dialect) -> Iterator[list[Token]]:
+def _chunks(text: str, dialect: Dialect, words: Any) -> Iterator[list[Token]]:
     """Yield the tokens of every statement; in Azure, a further SELECT begins one as well."""
     try:
-        tokens = DIALECTS[dialect]().tokenize(text)
+        tokens = words.tokenize(text)
     except SqlglotError as error:
         raise QueryError(point(text, *_token_error(text, error))) from None
     if len(tokens) > MOST_TOKENS:
@@ -146,8 +152,8 @@ def _token_error(text: str, error: SqlglotError) -> tuple[int, str]:
     return max(place, 0), f"a closing {quote} is missing."
 
 
-def _tree(tokens: list[Token], text: str, dialect: Dialect) -> exp.Expr:
-    parser = DIALECTS[dialect]().parser(error_level=ErrorLevel.IMMEDIATE)
+def _tree(tokens: list[Token], text: str, dialect: Dialect, words: Any) -> exp.Expr:
+    parser = words.parser(error_level=ErrorLevel.IMMEDIATE)
     try:
         tree = parser.parse(tokens, text)[0]
     except SqlglotError as error:

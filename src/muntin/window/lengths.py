@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
-from numbers import Real
+from math import floor, isfinite
+from numbers import Rational, Real
 from operator import index
 from typing import Any
 from unicodedata import category
@@ -116,12 +116,18 @@ def number(name: str, value: object, id: str | None) -> int | float:
     >>> number("range", 5.0, None), number("range", 2.5, None)
     (5, 2.5)
     """
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not _is_finite(value):
         raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
-    exact = float(value)
-    if isinstance(value, Decimal) and Decimal(str(exact)) != value:
-        raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {exact}.")
-    return int(value) if isinstance(value, int) else int(exact) if exact.is_integer() else exact
+    if value == (whole := int(floor(value))):
+        return whole
+    nearest = float(value)
+    if isinstance(value, Rational | Decimal) and Fraction(str(nearest)) != Fraction(value):
+        raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {nearest}.")
+    return nearest
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, Rational) or isfinite(value)
 
 
 def exact(value: Any) -> Any:

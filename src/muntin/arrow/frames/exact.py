@@ -29,6 +29,8 @@ class Exact:
     """Python's own numbers where 64 bits do not hold all of them; nulls are 0."""
     unit: int | None
     """How many of them make 1; None for doubles."""
+    is_decimal: bool = False
+    """Whether sums may leave 64 bits."""
 
     @staticmethod
     def of(column: pa.Array) -> Exact:
@@ -40,8 +42,8 @@ class Exact:
         low, high = words[column.offset : column.offset + len(column)].T
         unit = 10**column.type.scale
         if (high == low >> 63).all():
-            return Exact(np.ascontiguousarray(low), unit)
-        return Exact((high.astype(object) << 64) + low.view(np.uint64).astype(object), unit)
+            return Exact(np.ascontiguousarray(low), unit, is_decimal=True)
+        return Exact((high.astype(object) << 64) + low.view(np.uint64).astype(object), unit, is_decimal=True)
 
     def text(self, number: Any) -> str:
         """Write one of the numbers as people read it."""
@@ -78,9 +80,9 @@ class Exact:
 
     def to_state(self, whole: NDArray[Any]) -> NDArray[Any]:
         """Return numbers in units as they are kept: a decimal as such, whose unit may be another at the next start."""
-        if self.unit in (None, 1):
-            return whole.astype(np.float64 if self.unit is None else np.int64)
-        return self.decimals(whole)
+        if self.is_decimal:
+            return self.decimals(whole)
+        return whole.astype(np.float64 if self.unit is None else np.int64)
 
     def decimals(self, whole: NDArray[Any]) -> NDArray[Any]:
         """Return numbers in units as decimals."""

@@ -42,6 +42,8 @@ class Framing(ABC):
     """The columns that it watches."""
     place: int = 0
     """What state knows the window by: its place among all windows in order, however a query lists them."""
+    was_added: bool = False
+    """Whether a registry added the window to a running query: keys may have had rows before."""
 
     @property
     def slots(self) -> Slots:
@@ -56,6 +58,11 @@ class Framing(ABC):
     def slot(self, name: str) -> str:
         """Name what is kept for this window."""
         return f"{self.place}.{name}"
+
+    @property
+    def first_is_partial(self) -> bool:
+        """Whether the instance of a key's first row may have begun before it, and so is not given."""
+        return False
 
     @property
     def checks(self) -> bool:

@@ -43,9 +43,9 @@ FRAMINGS: dict[type, type[Framing]] = {
 """How each kind of window is framed; a measured one by its measure."""
 
 
-def framing(window: Any, number: int, columns: tuple[str, ...], place: int) -> Framing:
+def framing(window: Any, number: int, columns: tuple[str, ...], place: int, *, was_added: bool = False) -> Framing:
     """Frame a window that has a number in the query, watches some columns, and has a place among all in order."""
     window = by_names(window)
     if isinstance(window, Measured):
-        return (Counted if window.on is None else OnColumn)(window, number, columns, place)
-    return FRAMINGS[type(window)](window, number, columns, place)
+        return (Counted if window.on is None else OnColumn)(window, number, columns, place, was_added)
+    return FRAMINGS[type(window)](window, number, columns, place, was_added)

@@ -85,6 +85,11 @@ class OnColumn(Framing):
         self._places(stretch)
 
     @property
+    def first_is_partial(self) -> bool:
+        """Whether the column may have passed the begin of the first instance before."""
+        return self.was_added
+
+    @property
     def slots(self) -> Slots:
         """The last value of the column."""
         if self.is_whole:

@@ -33,8 +33,8 @@ class OneOpen(Framing):
         return np.asarray(stretch.number == stretch.memory[self.slot("opened")][stretch.group])
 
     def forgets(self, stretch: Stretch) -> Flags:
-        """Tell where no instance is open."""
-        return np.asarray(stretch.memory[self.slot("opened")] < 0)
+        """Tell where no instance is open; a key whose first instance is not given has to stay known."""
+        return np.asarray((stretch.memory[self.slot("opened")] < 0) & (not self.first_is_partial))
 
     def _runs(self, stretch: Stretch, codes: Any, close: Flags) -> tuple[Runs, Longs, Longs]:
         """Give the runs that marks of rows end, and the items from which and up to which they go."""
@@ -125,6 +125,11 @@ class Moments(Run):
 class Punctuations(Run):
     """Rows between punctuations."""
 
+    @property
+    def first_is_partial(self) -> bool:
+        """Whether rows before the first one may belong to its instance: those after the punctuation before."""
+        return self.was_added and bool(self.window.ends)
+
     def _codes(self, stretch: Stretch) -> Any:
         holds = self._holds(stretch)
         if self.window.ends:
@@ -135,6 +140,11 @@ class Punctuations(Run):
 @dataclass(frozen=True)
 class Whiles(Run):
     """Runs of rows for which a condition holds."""
+
+    @property
+    def first_is_partial(self) -> bool:
+        """Whether the condition may have held before the first row."""
+        return self.was_added
 
     def _codes(self, stretch: Stretch) -> Any:
         return np.where(self._holds(stretch), BEGINS, ENDS_BEFORE).astype(np.int8)

@@ -69,7 +69,7 @@ class FrameJob:
 
     def _alone(self, term: Term) -> Slicing:
         columns = tuple(names.watched_as(str(watch.column), watch.role) for watch in term.window.watches)
-        alone = framing(term.window, term.number, columns, term.number)
+        alone = framing(term.window, term.number, columns, term.number, was_added=term.since > -FOREVER)
         slicing = Slicing(term.number, (alone,), term.since, term.until, term.id)
         slicing.check_columns(self.task.watched, "the query does not read")
         return slicing

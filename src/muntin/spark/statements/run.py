@@ -135,4 +135,7 @@ def _job(
 ) -> Job:
     if not isinstance(text, str):
         raise QueryError(f"SQL was given as {text!r}. Give it as text.")
-    return Job(text, read_for_spark(text, dialect, boundaries), tables_of(spark, sources, tables), options)
+    known = tables_of(spark, sources, tables)
+    quotes_names = '"' in text and known.quotes_names
+    statements = read_for_spark(text, dialect, boundaries, quotes_names=quotes_names)
+    return Job(text, statements, known, options)

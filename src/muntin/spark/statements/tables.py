@@ -102,7 +102,17 @@ class Tables:
     @cached_property
     def is_case_sensitive(self) -> bool:
         """Whether names that differ only by case are two names to the session."""
-        return str(self.spark.conf.get("spark.sql.caseSensitive", "false")).casefold() == "true"
+        return self._is_on("spark.sql.caseSensitive", "false")
+
+    @property
+    def quotes_names(self) -> bool:
+        """Whether the session takes what is in double quotes for a name, and not for a text."""
+        return self._is_on("spark.sql.ansi.enabled", "true") and self._is_on(
+            "spark.sql.ansi.doubleQuotedIdentifiers", "false"
+        )
+
+    def _is_on(self, setting: str, default: str) -> bool:
+        return str(self.spark.conf.get(setting, default)).casefold() == "true"
 
     @property
     def _fold(self) -> Any:

@@ -106,6 +106,11 @@ class UpsertTable:
                 f"{self!r} lacks {lacking[0]!r}, a key of the query: rows of one instance would replace one another. "
                 "Leave by= out, or name all keys."
             )
+        if len(set(keys)) < len(origins.keys):
+            raise QueryError(
+                f"{self!r} has as keys {listed(keys)}, and the query has {listed(origins.keys)}: "
+                "rows of one instance would replace one another. Keep all keys in the rows, and name them."
+            )
         if results := [key for key in keys if key in origins.results]:
             raise QueryError(f"by={results[0]!r} is a result of the query. Leave by= out, or name the keys.")
         return (*RESERVED, *keys)
