@@ -19,7 +19,7 @@ from muntin.arrow.state.emit import forest
 from muntin.plan.physical import framed
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.options import StreamOptions
-from muntin.plan.physical.plans import PhysicalPlan
+from muntin.plan.physical.plans import PhysicalPlan, plan_forest, rate_below
 from muntin.plan.physical.rolling import Rolling, RollingPlan, RollingShape
 from muntin.plan.physical.shapes import MERGING, READING, Shape
 from muntin.plan.physical.stream import PERIODIC as STREAMED
@@ -49,12 +49,10 @@ def chosen(work: Work, windows: tuple[Window, ...], strategy: str) -> PhysicalPl
 def batch(strategy: str, windows: tuple[Window, ...] = WINDOWS, statistics: Statistics = DENSE) -> PhysicalPlan:
     """Choose as mt.explain does; give groups with kernels their forests."""
     plan = chosen(Work(statistics, 2, 1), windows, strategy)
-    logical = mt.plan(windows, ASKED, rate=statistics.rate * 1_000_000)
-    groups = [
-        replace(group, forest=logical) if group.shape.uses_kernel and len(plan.groups) == 1 else group
-        for group in plan.groups
-    ]
-    return replace(plan, groups=tuple(groups))
+    if len(plan.groups) > 1 or not plan.groups[0].shape.uses_kernel:
+        return plan
+    forest = plan_forest(windows, ASKED, rate_below(plan.groups[0], statistics))
+    return replace(plan, groups=(replace(plan.groups[0], forest=forest),))
 
 
 def kernels() -> PhysicalPlan:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isclose
 from typing import Any
 
 from muntin.aggregates import Aggregate
@@ -14,7 +16,7 @@ from muntin.plan.physical.shapes import FRAMED, Shape
 from muntin.plan.show.batch import outline_of_batch
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.shown import Shown
-from muntin.plan.slicing.grids import Grid
+from muntin.plan.slicing.grids import Grid, density
 from muntin.plan.statistics import Statistics
 from muntin.window import Window
 
@@ -85,14 +87,17 @@ class PhysicalPlan(Shown):
 
     @property
     def logical(self) -> Plan | None:
-        """The forest of all periodic windows in the paper's unit model, planned when it is read.
+        """The forest of all periodic windows in the paper's unit model.
 
-        A group with kernels has the forest that it follows.
+        A single group with kernels follows it, over what it reads: events or slices. Otherwise it is planned over events
+        when it is read, and none of the groups follows it.
         """
+        if len(self.groups) == 1 and self.groups[0].forest is not None:
+            return self.groups[0].forest
         groups = [group for group in self.groups if not group.is_framed]
         windows = dict.fromkeys(window for group in groups for window in group.windows)
         aggregates = dict.fromkeys(aggregate for group in groups for aggregate in group.aggregates)
-        return plan_forest(tuple(windows), tuple(aggregates), self.statistics) if aggregates else None
+        return plan_forest(tuple(windows), tuple(aggregates), self.statistics.rate) if aggregates else None
 
     def outline(self) -> Outline:
         """Say what the plan contains: all ways to show it are made of this."""
@@ -106,9 +111,23 @@ class PhysicalPlan(Shown):
 def plan_forest(
     windows: tuple[Window, ...],
     aggregates: tuple[Aggregate, ...],
-    statistics: Statistics,
+    rate: Fraction,
     algorithm: Algorithm = "best",
 ) -> Plan:
-    """Plan which window reads which, in the paper's unit model."""
+    """Plan which window reads which, in the paper's unit model; the rate is that of what is read, by microsecond."""
     unit = natural_unit([length for window in windows for length in window.period])
-    return plan(windows, aggregates, rate=statistics.rate * unit, algorithm=algorithm)
+    return plan(windows, aggregates, rate=rate * unit, algorithm=algorithm)
+
+
+def rate_below(group: Group, statistics: Statistics) -> Fraction:
+    """Return how much kernels read of every key by microsecond: slices where there are slices, else events.
+
+    >>> statistics = Statistics(10**8, keys=10, span=10**12)
+    >>> rate_below(Group((Window("10 s"),), Shape.SLICES_KERNEL, 0, 0, 1_000_010, ((10**7, 0),)), statistics)
+    Fraction(1, 10000000)
+    """
+    if not group.grids:
+        return statistics.rate
+    every = Fraction(repr(density(group.grids)))
+    estimated = Fraction(max(1, round(group.slices)), statistics.keys * max(1, statistics.span))
+    return every if isclose(estimated, every, rel_tol=0.01) else estimated

@@ -20,7 +20,7 @@ def outline_of_batch(plan: PhysicalPlan) -> Outline:
     reason = ": what costs less saves too little"
     foot = [*_joined(plan), parts.weighed(plan.alternatives, plan.cost, reason=reason), parts.noted(plan.notes)]
     if (logical := plan.logical) is not None:
-        foot.append(parts.model(logical, "events and partials", _follows(plan, logical)))
+        foot.append(parts.model(logical, *_follows(plan, logical)))
     key = parts.forest_key(group.forest for group in plan.groups if group.shape.uses_kernel)
     return Outline(parts.headline("batch", plan.strategy, plan.cost), (top, *boxes), tuple(foot), key)
 
@@ -64,12 +64,12 @@ def _exploded(group: Group) -> tuple[Figure, ...]:
     return (Figure("copies", round(copies, 3), (line,)),)
 
 
-def _follows(plan: PhysicalPlan, logical: Plan) -> str:
-    """Say which groups follow the forest of a logical plan."""
+def _follows(plan: PhysicalPlan, logical: Plan) -> tuple[str, str]:
+    """Say what the windows of a logical plan read, and which groups follow it."""
     forests = [group.forest for group in plan.groups if group.forest is not None]
     if not forests:
-        return "this plan follows no forest"
-    if all(forest == logical for forest in forests) and len(forests) == len(plan.groups):
-        sliced = any(group.grids for group in plan.groups)
-        return f"this plan follows that forest{' over slices instead of events, and saves less' if sliced else ''}"
-    return "groups with kernels follow forests of their own"
+        return "events and partials", "this plan follows no forest"
+    if forests != [logical]:
+        return "events and partials", "groups with kernels follow forests of their own"
+    read = "slices (its events)" if plan.groups[0].grids else "events"
+    return f"{read} and partials", "this plan follows that forest"

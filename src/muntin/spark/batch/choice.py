@@ -8,7 +8,7 @@ from dataclasses import replace
 from muntin.aggregates import Aggregate
 from muntin.plan import Plan
 from muntin.plan.physical.batch import Bundle, choose
-from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest
+from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest, rate_below
 from muntin.plan.physical.prices import Prices
 from muntin.plan.physical.shapes import BATCH_STRATEGIES, KERNEL, Shape
 from muntin.plan.physical.work import Work
@@ -122,10 +122,10 @@ def _with_forest(source: Source, group: Group, statistics: Statistics) -> Group:
         return group
     bundled = source.only(group.aggregates).events
     if group.shape is Shape.RANGES_KERNEL:
-        forest = plan_forest(group.windows, group.aggregates, statistics, "independent")
+        forest = plan_forest(group.windows, group.aggregates, statistics.rate, "independent")
         bundled = bundled.over_ranges()
     else:
-        forest = plan_forest(group.windows, group.aggregates, statistics)
+        forest = plan_forest(group.windows, group.aggregates, rate_below(group, statistics))
     return replace(group, forest=forest, techniques=techniques(bundled, group, forest, statistics))
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from muntin.aggregates import Aggregate, Merge
 from muntin.plan.physical.batch import WORTHWHILE, Bundle, choose
 from muntin.plan.physical.grouping import branch_amounts, grouped
-from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest
+from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest, rate_below
 from muntin.plan.physical.prices import Prices, added
 from muntin.plan.physical.shapes import Shape
 from muntin.plan.physical.work import Work
@@ -306,7 +306,7 @@ class Pricing:
         aggregates = tuple(dict.fromkeys(anonymous(asked) for one in ones for asked in one.aggregates))
         work = self._work(statistics, self._under_filters(ones, ones), len(ones[0].by))
         for group in grouped(work, windows_of(ones), Shape.SOURCE_SLICES_KERNEL):
-            forest = plan_forest(group.windows, aggregates, statistics)
+            forest = plan_forest(group.windows, aggregates, rate_below(group, statistics))
             cost = work.prices.of(branch_amounts(work, group.windows))
             yield Planned(ones, replace(group, cost=cost, forest=forest, aggregates=aggregates), statistics)
 
