@@ -1,14 +1,16 @@
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from time import process_time
 
 import pytest
 
 import muntin as mt
+from muntin.plan import Plan
 from muntin.plan.physical.batch import Bundle, choose
 from muntin.plan.physical.grouping import grouped, price
-from muntin.plan.physical.plans import Group, PhysicalPlan
+from muntin.plan.physical.plans import Group, PhysicalPlan, plan_forest, rate_below
 from muntin.plan.physical.prices import Prices
 from muntin.plan.physical.shapes import BATCH_STRATEGIES, MERGING, PERIODIC, Shape
 from muntin.plan.physical.work import Work
@@ -174,3 +176,23 @@ def test_estimates_do_not_exceed_what_is_possible() -> None:
     assert work.instances(tumbling("1 s")) <= 1000
     assert work.slices(((1_000_000, 0),)) <= 1000
     assert Work(Statistics(rows=0)).instances(tumbling("1 s")) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_forest_is_planned_over_what_its_windows_read(seed: int) -> None:
+    """Over slices it never reads more slices and partials than a forest for events would, and mostly fewer."""
+    windows = tuple(window.timed() for window in any_gen(10, 60, 12, seed))
+    unit = min(window.slide for window in windows)
+    work = Work(Statistics(rows=10**9, keys=10, span=10**5 * unit))
+    group = price(work, windows, Shape.SLICES_KERNEL)
+    rate = rate_below(group, work.statistics)
+    planned = plan_forest(windows, (mt.min("v"),), rate)
+    for_events = plan_forest(windows, (mt.min("v"),), work.statistics.rate)
+    assert planned.cost == _read(planned, planned.rate) <= _read(for_events, planned.rate)
+    assert all(node.window.slide * rate > 1 for node in planned.nodes if node.is_factor), "a copy of the slices"
+
+
+def _read(forest: Plan, rate: Fraction) -> Fraction:
+    """Count what a forest reads where what has no parent comes at another rate."""
+    each = (rate * node.window.range if node.parent is None else Fraction(node.inputs) for node in forest.nodes)
+    return sum((node.instances * read for node, read in zip(forest.nodes, each, strict=True)), Fraction(0))

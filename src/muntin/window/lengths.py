@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import floor, isfinite
+from math import isfinite
 from numbers import Rational, Real
 from operator import index
 from typing import Any
@@ -110,7 +110,7 @@ def offset_of(value: object, id: str | None) -> Duration:
     return Duration(length)
 
 
-def number(name: str, value: object, id: str | None) -> int | float:
+def number(name: str, value: Any, id: str | None) -> int | float:
     """Read a finite number, as an int where it is whole.
 
     >>> number("range", 5.0, None), number("range", 2.5, None)
@@ -118,7 +118,7 @@ def number(name: str, value: object, id: str | None) -> int | float:
     """
     if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not _is_finite(value):
         raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
-    if value == (whole := int(floor(value))):
+    if value == (whole := int(value)):
         return whole
     nearest = float(value)
     if isinstance(value, Rational | Decimal) and Fraction(str(nearest)) != Fraction(value):

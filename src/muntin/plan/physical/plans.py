@@ -16,7 +16,7 @@ from muntin.plan.physical.shapes import FRAMED, Shape
 from muntin.plan.show.batch import outline_of_batch
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.shown import Shown
-from muntin.plan.slicing.grids import Grid, density
+from muntin.plan.slicing.grids import Grid, slice_rate
 from muntin.plan.statistics import Statistics
 from muntin.window import Window
 
@@ -89,8 +89,8 @@ class PhysicalPlan(Shown):
     def logical(self) -> Plan | None:
         """The forest of all periodic windows in the paper's unit model.
 
-        A single group with kernels follows it, over what it reads: events or slices. Otherwise it is planned over events
-        when it is read, and none of the groups follows it.
+        A single group with kernels follows it, over what it reads: events or slices. Otherwise none of the groups
+        follows it, and it is planned over events when it is read.
         """
         if len(self.groups) == 1 and self.groups[0].forest is not None:
             return self.groups[0].forest
@@ -128,6 +128,6 @@ def rate_below(group: Group, statistics: Statistics) -> Fraction:
     """
     if not group.grids:
         return statistics.rate
-    every = Fraction(repr(density(group.grids)))
+    every = slice_rate(group.grids)
     estimated = Fraction(max(1, round(group.slices)), statistics.keys * max(1, statistics.span))
     return every if isclose(estimated, every, rel_tol=0.01) else estimated

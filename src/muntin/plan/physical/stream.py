@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from fractions import Fraction
 from math import ceil
 from typing import Any
 
@@ -24,7 +23,7 @@ from muntin.plan.rate import unit_of
 from muntin.plan.show.outline import Outline
 from muntin.plan.show.shown import Shown
 from muntin.plan.show.stream import outline_of_stream
-from muntin.plan.slicing.grids import Grid, density, slicing
+from muntin.plan.slicing.grids import Grid, density, slice_rate, slicing
 from muntin.plan.slicing.slicings import sliced_apart
 from muntin.plan.statistics import Statistics
 from muntin.window import Window
@@ -224,7 +223,7 @@ def slice_forest(windows: tuple[Window, ...], overlap: bool) -> Plan:
     >>> [str(node.window) for node in slice_forest((Window(20), Window(40), Window(30)), False).nodes if node.parent]
     ['⟨40,40⟩']
     """
-    rate = Fraction(repr(density(slicing(windows)))) * (unit_of(windows) or 1)
+    rate = slice_rate(slicing(windows)) * (unit_of(windows) or 1)
     return plan_reads(windows, Semantics.COVERED_BY if overlap else Semantics.PARTITIONED_BY, rate)
 
 

@@ -7,6 +7,7 @@ set are the union of a few grids, and a row's slice is the latest edge at or bef
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
 
@@ -67,6 +68,15 @@ def common_grid(windows: Iterable[Window]) -> Grid:
     for other, residue in exact:
         slide = gcd(slide, other, residue - exact[0][1])
     return slide, exact[0][1] % slide
+
+
+def slice_rate(grids: tuple[Grid, ...]) -> Fraction:
+    """Return the edges per unit of time as a fraction: what a float is near to.
+
+    >>> slice_rate(((60_000_000, 0),))
+    Fraction(1, 60000000)
+    """
+    return Fraction(density(grids)).limit_denominator(10**15)
 
 
 def density(finest_first: tuple[Grid, ...]) -> float:
