@@ -118,12 +118,16 @@ def number(name: str, value: Any, id: str | None) -> int | float:
     """
     if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not _is_finite(value):
         raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
-    if value == (whole := int(value)):
+    if value == (whole := _truncated(value)):
         return whole
     nearest = float(value)
     if isinstance(value, Rational | Decimal) and Fraction(str(nearest)) != Fraction(value):
         raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {nearest}.")
     return nearest
+
+
+def _truncated(value: Any) -> int:
+    return int(value)
 
 
 def _is_finite(value: Any) -> bool:
