@@ -86,8 +86,23 @@ def test_what_stands_in_several_places_is_one_thing_again() -> None:
     assert encode([[], []], "it") == '{"format":1,"value":[[],[]]}'
 
 
+def test_a_short_text_is_no_long_value() -> None:
+    """Each list has the one before twice: 2**60 places, and 60 lists."""
+    text = '{"shared":[1]}'
+    for number in range(60):
+        text = f'{{"shared":[{text},{{"again":{number}}}]}}'
+    text = f'{{"format":1,"value":[{text},{{"again":60}}]}}'
+    assert encode(decode(text, "it"), "it") == text
+
+
 @pytest.mark.parametrize(
-    "text", ['[{"shared":[1]},{"again":1}]', '[{"again":0},{"shared":[1]}]', '{"shared":[],"x":1}']
+    "text",
+    [
+        '[{"shared":{"tuple":[1]}},{"again":0}]',
+        '[{"shared":[1]},{"again":1}]',
+        '[{"again":0},{"shared":[1]}]',
+        '{"shared":[],"x":1}',
+    ],
 )
 def test_places_that_nobody_has_written(text: str) -> None:
     with pytest.raises(mt.QueryError, match="it is damaged"):

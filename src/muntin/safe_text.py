@@ -112,16 +112,22 @@ def _user_end(text: str, start: int, scheme: str | None) -> int:
     if text.find("@", start, start + _LONGEST_INFO) < 0:
         return -1
     limit = start + _LONGEST_INFO
-    authority = _AUTHORITY.match(text, start, limit).end()  # type: ignore[union-attr]
+    authority = _end_of(_AUTHORITY, text, start, limit)
     colon = authority if scheme is None else text.find(":", start, authority)
     has_password = colon >= 0 and (scheme is None or not text[colon + 1 : colon + 2].isspace())
     is_port = has_password and _PORT.match(text, colon + 1) and not _ACCESS_KEY.fullmatch(text, start, colon)
     if has_password and not is_port:
-        end = text.rfind("@", colon, _TOKEN.match(text, colon, limit).end())  # type: ignore[union-attr]
+        end = text.rfind("@", colon, _end_of(_TOKEN, text, colon, limit))
         return end if end >= 0 else text.find("@", colon, colon + _LONGEST_WITH_BLANKS)
     end = text.rfind("@", start, authority)
     is_public = scheme is not None and _NO_USER.fullmatch(scheme) and text.find(":", start, end) < 0
     return -1 if is_public else end
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int, limit: int) -> int:
+    """Return where what a pattern matches from a place on ends; the place itself, if it does not match."""
+    found = pattern.match(text, start, limit)
+    return start if found is None else found.end()
 
 
 def is_secret(name: str) -> bool:

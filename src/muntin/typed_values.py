@@ -10,7 +10,7 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -178,25 +178,32 @@ _SHARED_OBJECT = '{"shared":'
 
 def _with_places(value: Any) -> Any:
     """Return a value in which all that can be changed stands once; a further place of it is a number."""
-    places = Counter(map(id, _changeable(value)))
-    shared = {place for place, count in places.items() if count > 1}
+    places: Counter[int] = Counter()
+    shared: set[int] = set()
+    _count_places(value, places, shared)
     return _once(value, shared, {}) if shared else value
 
 
-def _changeable(value: Any) -> Iterator[Any]:
-    """Yield all in a value that users' code can change, once for every place where it stands."""
+def _count_places(value: Any, places: Counter[int], shared: set[int]) -> None:
+    """Find what users' code can change and what stands in several places; nothing is looked into more than twice."""
     kind = type(value)
-    if kind in _CHANGEABLE:
-        yield value
-    if (kind is list or kind is tuple) and not _are_numbers(value):
-        for item in value:
-            yield from _changeable(item)
-    elif kind is dict:
+    if kind not in _CHANGEABLE and kind is not tuple:
+        return
+    places[id(value)] += 1
+    if kind is tuple and places[id(value)] > 2:
+        return
+    if kind is not tuple and places[id(value)] > 1:
+        shared.add(id(value))
+        return
+    if kind is dict:
         for item in value.values():
-            yield from _changeable(item)
+            _count_places(item, places, shared)
+    elif (kind is list or kind is tuple) and not _are_numbers(value):
+        for item in value:
+            _count_places(item, places, shared)
 
 
-_CHANGEABLE = (list, dict, set, bytearray, np.ndarray)
+_CHANGEABLE = frozenset([list, dict, set, bytearray, np.ndarray])
 
 
 def _once(value: Any, shared: set[int], numbers: dict[int, int]) -> Any:
@@ -220,6 +227,8 @@ def _from_json_with_places(text: str) -> Any:
     def from_object(member: dict[str, Any]) -> Any:
         if "shared" in member:
             complete.append(_from_object(member))
+            if type(complete[-1]) not in _CHANGEABLE:
+                raise ValueError("only what can be changed stands in several places")
             return complete[-1]
         return complete[member["again"]] if "again" in member else _from_object(member)
 

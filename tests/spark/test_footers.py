@@ -50,6 +50,16 @@ def test_times_of_all_units_are_microseconds(tmp_path: Path, unit: str) -> None:
     assert last - first == SPAN
 
 
+def test_a_clock_that_went_wrong_does_not_make_the_time_long(spark: SparkSession, tmp_path: Path) -> None:
+    """Chunks of time would be as long, and one task would have all rows of a key."""
+    write(tmp_path)
+    far = pa.table({"ts": pa.array([datetime(1900, 1, 1, tzinfo=UTC)], pa.timestamp("us", "UTC")), "v": [1]})
+    pq.write_table(far, tmp_path / "999.parquet")
+    known = statistics(spark.read.parquet(str(tmp_path)))
+    assert known.rows == ROWS + 1
+    assert abs(known.span / SPAN - 1) < 0.2
+
+
 def test_a_renamed_time_is_the_same_column(spark: SparkSession, tmp_path: Path) -> None:
     events = spark.read.parquet(str(write(tmp_path))).withColumnRenamed("ts", "at").select("v", "at")
     assert statistics(events, "at").span == SPAN

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, nan
 from numbers import Rational, Real
 from operator import index
 from typing import Any
@@ -116,22 +116,25 @@ def number(name: str, value: Any, id: str | None) -> int | float:
     >>> number("range", 5.0, None), number("range", 2.5, None)
     (5, 2.5)
     """
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not _is_finite(value):
+    nearest = nan
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
+        try:
+            nearest = float(value)
+        except (OverflowError, ValueError):
+            raise QueryError(f"{name} is beyond all doubles{of_window(id)}. Use one below 1e308.") from None
+    if not isfinite(nearest):
         raise QueryError(f"{name} {value!r} is not a number{of_window(id)}. Use one such as 10 or 2.5.")
-    if value == (whole := _truncated(value)):
-        return whole
-    nearest = float(value)
-    if isinstance(value, Rational | Decimal) and Fraction(str(nearest)) != Fraction(value):
-        raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {nearest}.")
-    return nearest
+    if isinstance(value, Rational | Decimal):
+        kind: Any = Decimal if isinstance(value, Decimal) else Fraction
+        if (truncated := _truncated(value)) == value:
+            return truncated
+        if kind(str(nearest)) != value:
+            raise QueryError(f"{name} {value} has too many digits{of_window(id)}. Use {nearest}.")
+    return int(nearest) if nearest.is_integer() else nearest
 
 
 def _truncated(value: Any) -> int:
     return int(value)
-
-
-def _is_finite(value: Any) -> bool:
-    return isinstance(value, Rational) or isfinite(value)
 
 
 def exact(value: Any) -> Any:

@@ -67,11 +67,11 @@ def framed(stretch: Stretch, framings: Sequence[Framing], task: FrameTask) -> It
 def ended_with(stretch: Stretch, framings: Sequence[Framing]) -> list[tuple[Framing, Ended]]:
     """Give the instances that end with a stretch, window by window, and keep what windows need in its memory."""
     stretch.memory[AFTER] = np.maximum(stretch.after, stretch.by)
-    ended = [(framing, _whole(stretch, framing, framing.ended(stretch))) for framing in framings]
+    ended = [(framing, _without_partial(stretch, framing, framing.ended(stretch))) for framing in framings]
     return [(framing, some) for framing, some in ended if len(some.lo)]
 
 
-def _whole(stretch: Stretch, framing: Framing, ended: Ended) -> Ended:
+def _without_partial(stretch: Stretch, framing: Framing, ended: Ended) -> Ended:
     """Leave out instances that may have begun before the first row of their key that was read."""
     return ended.only(stretch.number[ended.lo] > 0) if framing.first_is_partial else ended
 

@@ -193,7 +193,7 @@ def _distinct(aggregate: Aggregate, value: str, given: T.DataType, lacking: str 
             f"Count their texts, as in mt.count_distinct(F.to_json({str(column)!r}))."
         )
     merge = None if lacking else lambda values: (f"collect_union({values})",)
-    part = Part(Merge.UNION, (f"collect_set({one_of_equals(value, given)})",), merge)  # sets of Spark 4.0 have all NaN
+    part = Part(Merge.UNION, (f"collect_set({one_of_equals(value, given)})",), merge)  # Spark 4.0 keeps every NaN
     lower, plain = "coalesce(CAST(size({}) AS BIGINT), 0L)".format, f"count(DISTINCT {value})"
     item, ranged = value if is_sortable(given) else None, _ranged(aggregate, plain, value, given)
     return Recipe(aggregate, plain, (part,), lower, item=item, ranged=ranged, lacking=lacking)

@@ -23,6 +23,8 @@ SAMPLE = 4_000
 
 NO_TIME = ""
 """No column of a DataFrame, where only the number of rows is wanted."""
+FAR = 50
+"""How many times as long as by the pace of the first rows a known span is that a clock gone wrong may have made."""
 _MOST = 10**11
 """Rows that are believed at most: Spark takes the size of a join for the product of its sides."""
 _UNKNOWN = 2**59
@@ -107,13 +109,13 @@ def of_sample(sample: Longs, rows: int, origin: str, known_span: int | None = No
     time, codes = sample.T
     ranks = np.argsort(np.argsort(time, kind="stable"), kind="stable")  # however late a late row is
     ordered = bool(time.min() == time.max() or np.corrcoef(ranks, np.arange(seen))[0, 1] > 0.9)
-    span = max(1, int(time.max()) - int(time.min()))
-    if known_span is not None:
-        span = min(known_span, LONGEST_WINDOW)
-    elif ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
+    span = max(1, int(time.max()) - int(time.min())) if known_span is None else known_span
+    if ordered and seen < rows:  # the first rows are the first stretch of time; a few late ones do not make it longer
         early, late = np.quantile(time - time.min(), (0.05, 0.95))
-        span = min(max(1, int((late - early) / 0.9)) * rows // seen, LONGEST_WINDOW)
-    return Statistics(rows, _distinct(codes, rows), span, ordered, origin)
+        at_this_pace = max(1, int((late - early) / 0.9)) * rows // seen
+        if known_span is None or (late > early and known_span > FAR * at_this_pace):
+            span = at_this_pace
+    return Statistics(rows, _distinct(codes, rows), min(span, LONGEST_WINDOW), ordered, origin)
 
 
 def _distinct(codes: Longs, rows: int) -> int:

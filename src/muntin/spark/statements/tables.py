@@ -102,17 +102,15 @@ class Tables:
     @cached_property
     def is_case_sensitive(self) -> bool:
         """Whether names that differ only by case are two names to the session."""
-        return self._is_on("spark.sql.caseSensitive", "false")
+        return self._is_on("spark.sql.caseSensitive")
 
     @property
     def quotes_names(self) -> bool:
         """Whether the session takes what is in double quotes for a name, and not for a text."""
-        return self._is_on("spark.sql.ansi.enabled", "true") and self._is_on(
-            "spark.sql.ansi.doubleQuotedIdentifiers", "false"
-        )
+        return self._is_on("spark.sql.ansi.enabled") and self._is_on("spark.sql.ansi.doubleQuotedIdentifiers")
 
-    def _is_on(self, setting: str, default: str) -> bool:
-        return str(self.spark.conf.get(setting, default)).casefold() == "true"
+    def _is_on(self, setting: str) -> bool:
+        return str(self.spark.conf.get(setting)).casefold() == "true"
 
     @property
     def _fold(self) -> Any:
